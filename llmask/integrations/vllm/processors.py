@@ -25,8 +25,9 @@ from ...errors import LlmaskError
 from ...forks import cached_property
 from ...mask.apply import allocate_bitmask, apply_bitmask
 from ...matching.matcher import Matcher
+from ..room import Room, takes_budget
 from .compilers import compiler_of_worker
-from .requests import asked_for, compile_request, matcher_of
+from .requests import asked_for, compile_request, matcher_of, room_of
 
 if TYPE_CHECKING:
     import torch
@@ -43,16 +44,18 @@ class Row:
     ----------
     matcher : at the beginning of its text; None: it may only end.
     ends : all ids that end it.
+    most : tokens within which its document is to be complete; None: it has no budget.
 
     Attributes
     ----------
     n_read : tokens of the text that were read.
     """
 
-    def __init__(self, matcher: Matcher | None, ends: Iterable[int]) -> None:
+    def __init__(self, matcher: Matcher | None, ends: Iterable[int], most: int | None = None) -> None:
         self.n_read = 0
         self._matcher = matcher
         self._ends = sorted(ends)
+        self._room = None if matcher is None or most is None else Room(matcher, most, lambda: self.n_read)
 
     def read(self, tokens: Iterable[int]) -> None:
         """Take the next tokens of the text; what comes after the end is ignored."""
@@ -81,7 +84,7 @@ class Row:
             if self._matcher.is_terminated():
                 return
             try:
-                self._matcher.fill_drafts(words, drafts)
+                self._fill(self._matcher, words, drafts)
                 return
             except LlmaskError as error:
                 logger.error("a request is ended, as its grammar has no mask: %s", error)
@@ -90,6 +93,20 @@ class Row:
         ends = np.array([end for end in self._ends if end >> 5 < words.shape[1]], np.int64)
         for row in words.view(np.uint32):
             np.bitwise_or.at(row, ends >> 5, (1 << (ends & 31)).astype(np.uint32))
+
+    def _fill(self, matcher: Matcher, words: Any, drafts: list[int]) -> None:
+        """`fill_drafts`, each row within the tokens that are left at it."""
+        room, n_taken = self._room, len(matcher.history)
+        if room is None or room.is_free(n_taken, len(drafts)):
+            matcher.fill_drafts(words, drafts)
+            return
+        try:
+            for row, token in enumerate([*drafts, None]):
+                room.fill(words, row, n_taken + row)
+                if token is None or matcher.is_terminated() or not matcher.accept(token):
+                    return
+        finally:
+            matcher.rollback(len(matcher.history) - n_taken)
 
 
 class _Processor:
@@ -115,13 +132,14 @@ class _Processor:
         """The row of a request that asks for one, by its `SamplingParams`."""
         if not parameters.extra_args or NAME not in parameters.extra_args:
             return None
-        matcher = None
+        matcher = most = None
         try:
             grammar = compile_request(self.compiler, *asked_for(parameters.extra_args[NAME]))
             matcher = matcher_of(grammar, parameters.all_stop_token_ids)
+            most = room_of(parameters) if takes_budget(matcher) else None
         except LlmaskError as error:
             logger.error("a request is ended, as its grammar cannot be compiled: %s", error)
-        return Row(matcher, {*self.compiler.tokenizer.eos_ids, *parameters.all_stop_token_ids})
+        return Row(matcher, {*self.compiler.tokenizer.eos_ids, *parameters.all_stop_token_ids}, most)
 
     def mask_of(self, n_rows: int) -> Any:
         """A bitmask int32[n_rows, n_words] to write into; it is used again."""

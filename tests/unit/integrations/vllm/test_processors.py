@@ -23,9 +23,9 @@ def compiler(byte_tokenizer: Any) -> Compiler:
     return Compiler(byte_tokenizer)
 
 
-def parameters(options: Any = None, stops: tuple[int, ...] = (END,)) -> Any:
+def parameters(options: Any = None, stops: tuple[int, ...] = (END,), most: int | None = 64) -> Any:
     extra = None if options is None else {"llmask": options, "other": 1}
-    return SimpleNamespace(extra_args=extra, all_stop_token_ids=set(stops))
+    return SimpleNamespace(extra_args=extra, all_stop_token_ids=set(stops), max_tokens=most)
 
 
 def ids(text: str) -> list[int]:
@@ -65,6 +65,23 @@ class TestRow:
         row.fill(words, ids("a"))
         for mask in words:
             assert np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist() == [65, END]
+
+    def test_its_document_is_complete_within_its_tokens(self, processor: V1Processor) -> None:
+        row = processor.row_of(parameters({"regex": "a*"}, most=4))
+        row.read(ids("a"))
+        words = np.zeros((3, 9), np.int32)
+        row.fill(words, ids("aa"))
+        assert [sorted(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))) for mask in words] == [
+            [97, END],
+            [97, END],
+            [END],
+        ]
+        row.read(ids("aa"))
+        row.fill(words[:1], [])
+        assert np.flatnonzero(np.unpackbits(words[0].view(np.uint8), bitorder="little")).tolist() == [END]
+        free = processor.row_of(parameters({"regex": "a*"}, most=None))
+        free.fill(words, ids("aa"))
+        assert (words[2] == words[0]).all()
 
     def test_an_error_ends_its_row(self, compiler: Compiler, monkeypatch: Any) -> None:
         matcher = compiler.choice(["ab"]).matcher()
