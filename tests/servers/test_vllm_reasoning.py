@@ -20,7 +20,7 @@ FAMILIES = {  # what begins and ends a thought
     **dict.fromkeys(
         (
             *("deepseek_r1", "deepseek_v4", "ernie45", "glm45", "glm47", "holo2", "hy_v3", "kimi_k2", "mimo"),
-            *("minicpmv", "minimax_m2", "nemotron_v3", "qwen3", "step3", "step3p5", "step5"),
+            *("minicpmv", "minimax_m2", "nemotron_v3", "qwen3", "step3", "step3p5"),
         ),
         THINK,
     ),
