@@ -34,12 +34,13 @@ def add_parser(subparsers: Any) -> None:
     add_tokenizer_argument(parser)
     parser.add_argument(
         "--model",
-        metavar="DIR|FILE.gguf",
+        metavar="DIR|FILE.gguf|smollm2",
         type=Path,
-        help="a model of transformers (folder) or llama.cpp (file), with its own tokenizer (default: a small model in "
-        "the package, or a neutral one with --tokenizer)",
+        help="a model of transformers (folder) or llama.cpp (file), with its own tokenizer, or the name of a packaged "
+        "one (default: a small model in the package, or a neutral one with --tokenizer)",
     )
-    parser.add_argument("--prompt", metavar="TEXT", help="with --model: text before the document")
+    parser.add_argument("--prompt", metavar="TEXT", help="with --model: text before the document, to a name a message")
+    parser.add_argument("text", metavar="PROMPT", nargs="?", help="the same")
     parser.add_argument("--n", metavar="N", type=_at_least(1), default=1, help="documents to write (default: 1)")
     parser.add_argument("--seed", metavar="N", type=_at_least(0), help="same seed, same documents (default: random)")
     parser.add_argument(
@@ -69,6 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if arguments.model is not None and (arguments.tokenizer, arguments.eos) != (None, None):
         arguments.parser.error("--model brings its own tokenizer; leave --tokenizer and --eos out")
+    if arguments.text is not None:
+        if arguments.prompt is not None:
+            arguments.parser.error("the prompt is given twice; leave --prompt out")
+        arguments.prompt = arguments.text
     if arguments.prompt is not None and arguments.model is None:
         arguments.parser.error("--prompt is for a model, and there is no --model: the model of the package reads none")
     import numpy as np
@@ -113,10 +118,15 @@ def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
     max_tokens = arguments.max_tokens
     if arguments.model is not None:
         from llmask.cli.framework_models import LlamaCppSource, TransformersSource
+        from llmask.cli.packaged_models import PACKAGED, PackagedSource, path_of
 
         source: LogitsSource
         prompt = arguments.prompt or ""
-        if arguments.model.is_dir():
+        if str(arguments.model) in PACKAGED and not arguments.model.exists():
+            name = str(arguments.model)
+            tokenizer = Tokenizer.from_gguf(path_of(name), vocab_size=arguments.vocab_size)
+            source = PackagedSource(name, tokenizer, prompt)
+        elif arguments.model.is_dir():
             source = TransformersSource(arguments.model, prompt)
             tokenizer = Tokenizer.from_huggingface(str(arguments.model), arguments.eos, arguments.vocab_size)
         else:

@@ -165,8 +165,9 @@ class Ends:
     def jump(self) -> int:
         """By how many tokens one token may make the end longer, as is taken: what it opens is to be closed.
 
-        That is as many as the longest of all ways to the end of a rule has bytes; a token mostly has some, so this is
-        for two or three rules that one token opens. It is no proof: it may open more of them, one inside the other.
+        That is as many as the longest of all ways to the end of a rule, and of a lexeme, have bytes; a token mostly has
+        some, so this is for two or three rules that one token opens. It is no proof: it may open more of them, one
+        inside the other, and an intersection may ask for more than its parts.
         """
         n_states = int(self._generation.table.slots[grammar_layout.N_RTN_STATES])
         if self._jump[1] != n_states:

@@ -200,6 +200,15 @@ class Section:
             raise self.error("an integer is expected", field.start, key)
         return int(struct.unpack_from("<" + letter, self._view, field.start)[0])
 
+    def get_number(self, key: str) -> float | None:
+        """A number of any kind, None when the field is missing."""
+        field = self._single(key)
+        if field is None:
+            return None
+        if field.kind not in FORMATS or field.kind == Kind.BOOL:
+            raise self.error("a number is expected", field.start, key)
+        return float(struct.unpack_from("<" + FORMATS[field.kind], self._view, field.start)[0])
+
     def get_flag(self, key: str, default: bool) -> bool:
         """A boolean value."""
         field = self._single(key)

@@ -19,7 +19,25 @@ from __future__ import annotations
 from ..machine.jit import kernel, never_inline
 from ..parser.guards import ADD, ANOTHER, CHECK, COUNT, GUARD_FIELDS, behind, missing_word, n_missing, n_required_words
 from ..parser.items import CALL_AGAIN, CALL_NEW, SCAN, SKIP, SKIP_LATE
-from ..regex.nodes import BYTE_DISTANCE, DISTANCE, K_TOKENS, KIND, field
+from ..regex.nodes import (
+    BYTE_DISTANCE,
+    DISTANCE,
+    K_AND,
+    K_CONCAT,
+    K_DFA,
+    K_NOT,
+    K_REPEAT,
+    K_TOKENS,
+    K_UNION,
+    KIND,
+    LOW,
+    A,
+    B,
+    field,
+    pop,
+    push,
+    scratch,
+)
 from ..tables.grammar_layout import (
     EDGE_FIRST,
     EDGES,
@@ -36,9 +54,9 @@ from ..tables.grammar_layout import (
     STATE_RULES,
     VARIANTS,
 )
-from ..tables.interning import MISSING, list_item, map_change, map_get
+from ..tables.interning import MISSING, list_item, list_length, map_change, map_get
 from ..tables.memory import block, ensure, get_i32, put_i32, spend
-from ..tables.store_layout import LEXEMES
+from ..tables.store_layout import LEXEMES, NODE_LISTS, SCRATCH_TOP
 from ..values.variants import SIZE, late_key
 
 COST_FIELDS = 7
@@ -51,6 +69,8 @@ ADDS_MEMBER = 5  # 1: that edge adds a named member
 NAMING = 6  # of getting to an edge that adds a named member
 
 NO_END = 2**30  # cost of what has no end that is known
+REST = 2**30  # in the place of a rule, among the costs of members: the rest of a node
+GUESSED_REST = 16 * BYTE_DISTANCE  # of automata and complements
 LEAST_WEIGHT = 256 * BYTE_DISTANCE
 LATE_COST = 8 * BYTE_DISTANCE  # of a state that is not written yet
 MOST_PASSES = 8  # rules that ask for more, one inside the other
@@ -322,16 +342,86 @@ def _whole_cost(grammar, state):
 
 @kernel
 def greatest_cost(store, grammar):
-    """The most bytes that it takes at least to end a run of a rule, from any of its states."""
+    """The most bytes that it takes at least to end a run of a rule, from any of its states, and a lexeme in hand."""
     never_inline()
     cost_states(store, grammar)
     spend(grammar, grammar[N_RTN_STATES])
     greatest = 0
+    rest = 0
     for state in range(grammar[N_RTN_STATES]):
         cost = _whole_cost(grammar, state)
         if cost < NO_END:
             greatest = max(greatest, cost)
-    return greatest // BYTE_DISTANCE
+        for edge in range(get_i32(block(grammar, EDGE_FIRST), state), get_i32(block(grammar, EDGE_FIRST), state + 1)):
+            if get_i32(block(grammar, EDGES), 4 * edge) == SCAN:
+                lexeme = get_i32(block(store, LEXEMES), get_i32(block(grammar, EDGES), 4 * edge + 1))
+                rest = max(rest, _rest(store, grammar, lexeme))
+    return cost_sum(greatest, rest) // BYTE_DISTANCE
+
+
+@kernel
+def _known_rest(grammar, node):
+    return map_get(grammar, MEMBER_COSTS, (REST << 32) | node)
+
+
+@kernel
+def _rest(store, grammar, node):
+    """About the most that the rest of a lexeme takes at least, whatever of it is written; see `_rest_of_parts`."""
+    never_inline()
+    bottom = store[SCRATCH_TOP]
+    push(store, node)
+    while store[SCRATCH_TOP] > bottom:
+        here = scratch(store, store[SCRATCH_TOP] - 1)
+        if _known_rest(grammar, here) == MISSING and not _push_parts(store, grammar, here):
+            map_change(grammar, MEMBER_COSTS, (REST << 32) | here, _rest_of_parts(store, grammar, here))
+            spend(grammar, 1)
+        if _known_rest(grammar, here) != MISSING:
+            pop(store)
+    return _known_rest(grammar, node)
+
+
+@kernel
+def _push_parts(store, grammar, node):
+    """Put the parts of a node on the stack whose rests are not known yet; whether there are any."""
+    kind = field(store, node, KIND)
+    top = store[SCRATCH_TOP]
+    if kind == K_CONCAT or kind == K_REPEAT:
+        if _known_rest(grammar, field(store, node, A)) == MISSING:
+            push(store, field(store, node, A))
+        if kind == K_CONCAT and _known_rest(grammar, field(store, node, B)) == MISSING:
+            push(store, field(store, node, B))
+    elif kind == K_UNION or kind == K_AND:
+        members = field(store, node, A)
+        for i in range(list_length(store, NODE_LISTS, members)):
+            member = list_item(store, NODE_LISTS, members, i)
+            if _known_rest(grammar, member) == MISSING:
+                push(store, member)
+    return store[SCRATCH_TOP] > top
+
+
+@kernel
+def _rest_of_parts(store, grammar, node):
+    """The rest by those of a node's parts; of an intersection their sum, as one may ask for more than the other."""
+    kind = field(store, node, KIND)
+    distance = field(store, node, DISTANCE)
+    if kind == K_CONCAT:
+        behind = field(store, field(store, node, B), DISTANCE)
+        rest = max(
+            cost_sum(_known_rest(grammar, field(store, node, A)), behind), _known_rest(grammar, field(store, node, B))
+        )
+        return min(rest, NO_END)
+    if kind == K_REPEAT:
+        operand = field(store, node, A)
+        more = max(field(store, node, LOW) - 1, 0) * field(store, operand, DISTANCE)
+        return cost_sum(_known_rest(grammar, operand), more)
+    if kind == K_UNION or kind == K_AND:
+        members = field(store, node, A)
+        rest = 0
+        for i in range(list_length(store, NODE_LISTS, members)):
+            own = _known_rest(grammar, list_item(store, NODE_LISTS, members, i))
+            rest = max(rest, own) if kind == K_UNION else cost_sum(rest, own)
+        return rest
+    return cost_sum(distance, GUESSED_REST) if kind == K_DFA or kind == K_NOT else distance
 
 
 @kernel
