@@ -71,7 +71,7 @@ class Room:
             return
         try:
             n = n_free(self.matcher, left)
-        except LimitExceeded:
+        except LlmaskError:  # the mask will tell
             n = 0
         self.is_near, self._seen_at, self._free_above = n == 0, left, left - max(n, 1)
 
