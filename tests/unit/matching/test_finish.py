@@ -162,3 +162,57 @@ def test_a_search_that_takes_too_much_work_ends_with_what_it_has_found(default_t
         bounds.append(ends.search(start))
         assert bounds[-1] <= first
     assert bounds[1] < bounds[0] == first
+
+
+NAMES = [f"key_number_{n}" for n in range(20)]
+LARGE = {"type": "object", "properties": {name: {"type": "boolean"} for name in NAMES}, "required": NAMES}
+
+
+@pytest.mark.parametrize(
+    ("make", "least", "most"),
+    [
+        (lambda c: c.regex("x|(ab){500}"), 1000, 1100),
+        (lambda c: c.regex("[ab]{3}|c(d|e{200})f"), 200, 300),
+        (lambda c: c.json_schema({"properties": {"a": LARGE}}), 300, 700),
+        (lambda c: c.json_schema({"properties": {"a": LARGE}}, property_order="any"), 300, 700),
+        (
+            lambda c: c.json_schema({"anyOf": [{"type": "array", "minItems": 30, "items": {"const": "word"}}, {}]}),
+            200,
+            500,
+        ),
+        (lambda c: c.json_object(), 16, 60),
+    ],
+)
+def test_a_jump_is_what_a_token_may_open(compiler: llmask.Compiler, make: Any, least: int, most: int) -> None:
+    """And no more: a budget is looked at once less than the end and a jump is left."""
+    matcher = make(compiler).matcher()
+    ends = ends_of(matcher.generation)
+    bound = matcher.least_budget()
+    assert least <= ends.jump() <= most
+    configuration = matcher.configuration
+    assert ends.far(configuration) == bound + ends.jump()
+    mask = llmask.allocate_bitmask(1, compiler.tokenizer.vocab_size)
+    matcher.fill_bitmask(mask, budget=ends.far(configuration) + 1)
+    assert configuration not in ends._reaches
+    matcher.fill_bitmask(mask, budget=ends.far(configuration))
+    assert configuration in ends._reaches
+    assert ends.far(configuration) == ends._reaches[configuration][1].most
+
+
+def test_what_is_opened_late_is_closed_in_time(compiler: llmask.Compiler, rng: random.Random) -> None:
+    """Whatever is written, the large optional object is begun only where there is room for it."""
+    grammar = compiler.json_schema({"properties": {"a": LARGE, "b": {"type": "string"}}, "additionalProperties": False})
+    size, wanted = compiler.tokenizer.vocab_size, compiler.tokenizer.encode('{"a":{')
+    least = grammar.matcher().least_budget()
+    opened = {}
+    for budget in (least, 20, 200, 450, 700, 2000):
+        matcher, left = grammar.matcher(), budget
+        while not matcher.is_terminated():
+            allowed = read_mask(matcher, size, left)
+            n = len(matcher.tokens)
+            is_followed = n < len(wanted) and wanted[n] in allowed
+            matcher.accept_token(wanted[n] if is_followed else rng.choice(sorted(allowed)))
+            left -= 1
+        assert left >= 0
+        opened[budget] = matcher.text().startswith(b'{"a":{')
+    assert (opened[20], opened[2000]) == (False, True)
