@@ -162,7 +162,7 @@ def measure(folder: str, backend: str, wanted: list[Wanted]) -> dict[str, Any]:
             parameters.clone()._validate_structured_outputs(
                 config.model_config, config.structured_outputs_config, tokenizer
             )
-        except Exception:  # whatever it refuses with
+        except Exception:  # each backend refuses with an error of its own class: it is counted as refused
             counts[f"{one.preference}, refused"] += 1
             continue
         taken.append((one, parameters))

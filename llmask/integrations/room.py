@@ -51,7 +51,7 @@ class Room:
         )
 
     def left(self, n_taken: int) -> int:
-        """Tokens that may still be written; 1 where there are none.
+        """How many tokens may still be written, at least 1.
 
         Parameters
         ----------
