@@ -5,12 +5,14 @@
     file     tools of a file, as `tools/list` gives them: within the usual limits and those for strangers, and random
              calls of them within budgets, read back and judged by jsonschema
 
-In: command line. Out: a table of seconds, MiB and microseconds. Cost: `lists` 4 minutes, `masks` 3, `file` 1.
+In: command line. Out: a table of seconds, MiB and microseconds. Cost: `lists` 7 minutes, `masks` 3, `file` 1.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
+import itertools
 import json
 import random
 import re
@@ -34,6 +36,7 @@ SIZES = (1, 20, 100, 200)
 TOO_MANY = (500, 800, 1200)  # functions
 N_PLAIN = 300
 N_CALLS = 40
+N_TIMES = 3
 TEXT = "the quick brown fox jumps over lazy dogs while it rains in Spain and nobody minds a 3 or <b> of [it]"
 SPECIAL_MARK = re.compile(r"</?[a-z:_]*tool_calls?>|<\|[a-z_]+\|>|<｜tool▁[a-z▁]+｜>")
 
@@ -70,6 +73,7 @@ def plain_tools(n: int) -> list[dict[str, Any]]:
 
 def compiled(tools: list[Any], model: str, choice: Any, limits: Any = None) -> tuple[float, Any]:
     """Seconds in a new compiler, and the grammar, or the error."""
+    gc.collect()  # what was compiled before is no part of this
     compiler = llmask.Compiler(llmask.Tokenizer.default(), limits=limits)
     start = time.perf_counter()
     try:
@@ -79,31 +83,33 @@ def compiled(tools: list[Any], model: str, choice: Any, limits: Any = None) -> t
     return time.perf_counter() - start, result
 
 
-def summary(name: str, results: list[tuple[float, Any, str]]) -> list[str]:
-    """A row: how many compile, the median and the slowest in seconds, the most MiB."""
-    good = [grammar for _, grammar, _ in results if not isinstance(grammar, llmask.LlmaskError)]
-    seconds, _, model = max(results, key=lambda result: result[0])
-    most = max((grammar.bytes_used for grammar in good), default=0) / 2**20
-    median = statistics.median(result[0] for result in results)
-    return [name, f"{len(good)} of {len(results)}", f"{median:.2f}", f"{seconds:.2f} ({model})", f"{most:.1f}"]
+def row(name: str, tools: list[Any], choices: Iterable[Any] = ("auto",), limits: Any = None) -> list[str]:
+    """How many compile, the median and the slowest in seconds, each the middle one of three times, and the most MiB."""
+    results: list[tuple[float, str]] = []
+    good = []
+    for model, choice in itertools.product(MODELS, choices):
+        times = []
+        for _ in range(N_TIMES):
+            seconds, grammar = compiled(tools, model, choice, limits)
+            times.append(seconds)
+        results.append((statistics.median(times), model))
+        good += [] if isinstance(grammar, llmask.LlmaskError) else [grammar.bytes_used / 2**20]
+        del grammar  # else garbage collection walks through it in those that come after
+    slowest, model = max(results)
+    median = statistics.median(seconds for seconds, _ in results)
+    compiles = f"{len(good)} of {len(results)}"
+    return [name, compiles, f"{median:.2f}", f"{slowest:.2f} ({model})", f"{max(good, default=0):.1f}"]
 
 
 def lists() -> Iterable[list[str]]:
     """The rows of lists made alike."""
     for n in SIZES:
-        tools, choices = full_tools(n), ("auto", "required", {"name": f"tool_{n - 1}"})
-        results = [(*compiled(tools, model, choice), model) for model in MODELS for choice in choices]
-        yield summary(f"{n} functions", results)
-    plain = plain_tools(N_PLAIN)
+        yield row(f"{n} functions", full_tools(n), ("auto", "required", {"name": f"tool_{n - 1}"}))
     strangers = llmask.Limits.for_untrusted()
-    yield summary(f"{N_PLAIN} plain", [(*compiled(plain, model, "auto"), model) for model in MODELS])
-    yield summary(
-        f"{N_PLAIN} plain, for strangers", [(*compiled(plain, model, "auto", strangers), model) for model in MODELS]
-    )
+    yield row(f"{N_PLAIN} plain", plain_tools(N_PLAIN))
+    yield row(f"{N_PLAIN} plain, for strangers", plain_tools(N_PLAIN), limits=strangers)
     for n in (N_PLAIN, *TOO_MANY):
-        tools = full_tools(n)
-        results = [(*compiled(tools, model, "auto", strangers), model) for model in MODELS]
-        yield summary(f"{n} functions, for strangers", results)
+        yield row(f"{n} functions, for strangers", full_tools(n), limits=strangers)
 
 
 def marks_of(models: Iterable[str]) -> list[str]:
@@ -176,18 +182,17 @@ def masks(vocabulary: str, special: bool, seed: int) -> Iterable[list[str]]:
                     microseconds.append((time.perf_counter_ns() - start) / 1e3)
                     if not matcher.accept(token):
                         raise SystemExit(f"{model} refuses its own call: {matcher.explain()}")
-        row = [model + (", tokens" if special else ""), str(len(times[0]))]
+        cells = [model + (", tokens" if special else ""), str(len(times[0]))]
         for microseconds in times:
-            row += [f"{value:,.1f}" for value in np.percentile(microseconds, (50, 99, 100))]
-        yield row
+            cells += [f"{value:,.1f}" for value in np.percentile(microseconds, (50, 99, 100))]
+        yield cells
 
 
 def file_rows(tools: list[Any]) -> Iterable[list[str]]:
     """All tools of a file in every family."""
     for name, limits in (("usual limits", None), ("for strangers", llmask.Limits.for_untrusted())):
         for choice in ("auto", "required"):
-            results = [(*compiled(tools, model, choice, limits), model) for model in MODELS]
-            yield summary(f"{choice}, {name}", results)
+            yield row(f"{choice}, {name}", tools, (choice,), limits)
 
 
 def read_back(tools: list[Any], n_calls: int, seed: int) -> str:

