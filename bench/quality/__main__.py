@@ -151,6 +151,7 @@ def main() -> None:
     parser.add_argument("--out", default="quality.jsonl", help="file of the documents, a line each")
     parser.add_argument("--writers", default=";".join(WRITERS), help=f"some of {'; '.join(WRITERS)}, with ; between")
     parser.add_argument("--limit", type=int, help="so many items of each kind")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="some of them, with a comma between")
     parser.add_argument("--part", default="1/1", help="2/3: every third item, from the second on")
     parser.add_argument("--seed", type=int, default=1, help="of the draw of tool calls")
     parser.add_argument("--table", nargs="+", metavar="FILE", help="no run: the tables of these files")
@@ -160,17 +161,17 @@ def main() -> None:
         rows = [json.loads(line) for line in lines]
     else:
         part, n_parts = map(int, options.part.split("/"))
-        items = all_items(options.seed, options.limit)[part - 1 :: n_parts]
+        items = [item for item in all_items(options.seed, options.limit) if item.kind in options.kinds.split(",")]
         path = model_path()
         tokenizer = llmask.Tokenizer.from_gguf(path)
         writers = [writer(name.strip(), tokenizer) for name in options.writers.split(";")]
         rows = []
         with open(options.out, "w", encoding="utf-8") as out:
-            for row in measured(items, writers, Reading(NumpyLlama(path)), tokenizer, progress):
+            for row in measured(items[part - 1 :: n_parts], writers, Reading(NumpyLlama(path)), tokenizer, progress):
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")
                 out.flush()
                 rows.append(row)
-    for kind in KINDS:
+    for kind in dict.fromkeys(row["kind"] for row in rows):
         sys.stdout.write(table(rows, kind) + "\n\n")
 
 

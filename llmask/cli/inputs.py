@@ -144,9 +144,9 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--escapes",
-        metavar="all|minimal|LETTERS",
-        default="all",
-        help='escapes in free strings: the letters that may follow a backslash, of "/\\bfnrtu (default: all)',
+        metavar="free|all|minimal|LETTERS",
+        default="free",
+        help="escapes in strings: all, all in free ones only, or letters that may follow a backslash (default: free)",
     )
     group.add_argument(
         "--literals",

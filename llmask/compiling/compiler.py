@@ -142,7 +142,7 @@ class Compiler(Shared):
         unique_keys: bool = False,
         closed: bool | None = None,
         numbers: str | None = None,
-        escapes: str | Iterable[str] = "all",
+        escapes: str | Iterable[str] = "free",
         literals: str = "json",
         dialect: str | None = None,
         unsupported: str = "error",
@@ -170,8 +170,8 @@ class Compiler(Shared):
         numbers : "json": in every writing, but where a keyword constrains them with an exponent only from 1e16 on and
             below 1e-4; integers without exponent, where `const` and `enum` do not list them; 1.0 is the integer 1.
             "typed": nor with a fraction. "plain": no exponents, listed numbers short. None: for types "typed".
-        escapes : in free strings and patterns: "all", "minimal" (where JSON has no other spelling), or the letters that
-            may follow a backslash, of `"/\bfnrtu`.
+        escapes : in strings: "free", all, but with a pattern or format none of a letter, digit or sign that no program
+            escapes; "all"; "minimal", where JSON has no other spelling; or letters behind a backslash, of `"/\bfnrtu`.
         literals : "json": declared keys and strings of `const` and `enum` are written as
             `json.dumps(ensure_ascii=False)` does; "any": in every spelling.
         dialect : "openapi-3.0" reads a Schema Object of OpenAPI 3.0, with `nullable`; None: what `$schema` declares.
@@ -219,7 +219,7 @@ class Compiler(Shared):
         whitespace: str = "flexible",
         max_whitespace: int = 64,
         indent: int | str | None = None,
-        escapes: str | Iterable[str] = "all",
+        escapes: str | Iterable[str] = "free",
     ) -> CompiledGrammar:
         """Any JSON object; the options are those of `json_schema`.
 

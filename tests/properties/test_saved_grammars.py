@@ -25,7 +25,7 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "formats": (None, {"date": "^[0-9]{1,2}$"}, {"é": "a+"}),
     "unique_keys": (False, True),
     "numbers": ("json", "plain"),
-    "escapes": ("all", "minimal", '"n\\'),
+    "escapes": ("free", "all", "minimal", '"n\\'),
     "literals": ("json", "any"),
 }
 

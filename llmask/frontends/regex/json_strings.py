@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 RAW = TEXT.subtract(CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x7F)]))
 SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 ESCAPES = '"/\\bfnrtu'  # letters of all escapes, in order
+# what some program writes as \uXXXX: all that is not ASCII or a control, and what means something to HTML, or a string
+PLAIN = CodePointSet.from_ranges((ord(a), ord(a)) for a in map(chr, range(0x20, 0x7F)) if a not in "<>&'+`=\"/\\")
+USUAL = TEXT.subtract(PLAIN)
 ONLY_UNICODE = tuple(code for code in (*range(0x20), 0x7F) if chr(code) not in SHORT_ESCAPES)
 
 
@@ -46,17 +49,19 @@ PAIR = (HIGH_TOP, HEX, HEX, LOW_TOP, HEX, HEX)
 
 
 class StringStyle(NamedTuple):
-    """How strings are written; the `variant_key` of nodes that do not write them in the default style.
+    r"""How strings are written; the `variant_key` of nodes that do not write them in the default style.
 
     escapes    letters that may stand after a backslash; a code point that JSON forbids to be raw and that none of them
                spells is written as `json.dumps` does
     literals   "json": declared keys and strings of const and enum in one spelling; "any": in all of this style
     is_raw     a string is its text, without quotes and escapes
+    usual      `\uXXXX` only of characters of `USUAL`
     """
 
     escapes: str = ESCAPES
     literals: str = "json"
     is_raw: bool = False
+    usual: bool = False
 
 
 DEFAULT_STYLE = StringStyle()
@@ -88,12 +93,12 @@ def json_char(nodes: RegexNodes, members: CodePointSet) -> int:
                 short |= 1 << ord(letter)
         escapes = [nodes.byte_set(short)]
         if "u" in letters:
-            escapes += _unicode_escapes(nodes, members)
+            escapes += _unicode_escapes(nodes, members.intersect(USUAL) if style_of(nodes).usual else members)
         else:
             escapes += [nodes.literal(b"u%04x" % code) for code in ONLY_UNICODE if code in members]
         raw = utf8_char(nodes, members.intersect(RAW))
         found = nodes.memo[key] = nodes.union([raw, nodes.concat([nodes.literal(b"\\"), nodes.union(escapes)])])
-        nodes.mark_units(found, members == TEXT)
+        nodes.mark_units(found, members == TEXT and not style_of(nodes).usual)
         if members == TEXT:
             nodes.name(found, "CHAR")
     return int(found)

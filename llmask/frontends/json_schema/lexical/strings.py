@@ -32,6 +32,16 @@ def free_string(nodes: RegexNodes) -> int:
     return int(found)
 
 
+def usual_string(nodes: RegexNodes) -> int:
+    """Node of every JSON string in which no character is escaped that no program escapes, see `USUAL`."""
+    key = (__name__, "usual")
+    found = nodes.memo.get(key)
+    if found is None:
+        style = style_of(nodes)._replace(usual=True)
+        found = nodes.memo[key] = free_string(nodes.variant(style))
+    return int(found)
+
+
 def quoted(nodes: RegexNodes, *body: int) -> int:
     """Node of what is between quotes, with the quotes, where the style of the nodes has any."""
     quotes = [] if style_of(nodes).is_raw else [nodes.literal(QUOTE)]

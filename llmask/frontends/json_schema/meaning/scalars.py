@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.lexical.numbers import number_node
 from llmask.frontends.json_schema.meaning.ranges import range_of
-from llmask.frontends.json_schema.meaning.string_keywords import string_node
+from llmask.frontends.json_schema.meaning.string_keywords import written_string
 from llmask.frontends.json_schema.reading.keywords import EXCEPT
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def scalar_node(context: Context, kind: str, parts: list[Part]) -> int:
     """Node of every value of a scalar type that fulfils all `parts`, `const` and `enum` aside."""
     if kind == "string":
-        return string_node(context, parts)
+        return written_string(context, parts)
     if kind == "null" or kind == "boolean":
         return _constants(context, kind, parts)
     wanted = range_of(context, parts, kind)

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LlmaskError
 from llmask.frontends.json_schema.formats import AT_MOST, FORMATS, PREPARED
-from llmask.frontends.json_schema.lexical.strings import QUOTE, any_spelling, free_string, quoted, spellings_of
+from llmask.frontends.json_schema.lexical.strings import (
+    QUOTE,
+    any_spelling,
+    free_string,
+    quoted,
+    spellings_of,
+    usual_string,
+)
 from llmask.frontends.json_schema.meaning.counts import count_range
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, NO_FORMAT, NO_PATTERN, SPELLED
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
@@ -82,6 +89,21 @@ def string_node(context: Context, parts: list[Part], is_most: bool = False) -> i
         found = nodes.memo[key] = _string_node(context, parts, is_most)
         context.check_nodes()
     return int(found)
+
+
+def written_string(context: Context, parts: list[Part]) -> int:
+    r"""Node of the strings that fulfil all of `parts`, in the spellings that a document may have.
+
+    Where a pattern or a format holds, no character is escaped that no program escapes: a model that may not write the
+    text that it means goes on with an escape, as in "3\\u0030" for a date (docs/measured/quality.md).
+    """
+    node = string_node(context, parts)
+    if context.options.escapes != "free" or style_of(context.nodes).is_raw:
+        return node
+    for schema, path, shape in parts:
+        if shape.has_string and ("pattern" in schema or format_of(context, schema, path) is not None):
+            return context.nodes.intersect([node, usual_string(context.nodes)])
+    return node
 
 
 def texts_except(schema: dict[Any, Any]) -> list[str]:

@@ -38,7 +38,7 @@ WHITE_SPACE = " \t\n\r"
 MOST_KNOWN = 16  # options that are remembered
 MAX_INDENT = 64  # blanks of one level
 LEAVE_OUT = "leave it out for the default"
-NAMED_ESCAPES = {"all": ESCAPES, "minimal": ""}
+NAMED_ESCAPES = {"free": ESCAPES, "all": ESCAPES, "minimal": ""}
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,10 @@ class SchemaOptions:
         integer 1.
         "typed": as "json", but integers never with a fraction, as types of Python read them.
         "plain": never an exponent, integers never with a fraction, listed numbers in their shortest spelling.
-    escapes : escapes in free strings and in patterns: "all"; "minimal", those without which JSON cannot write a
-        character, as `json.dumps(ensure_ascii=False)` does; or the letters that may follow a backslash (of
-        `"/\bfnrtu`). A character that must be escaped and that none of the letters spells is written as in "minimal".
+    escapes : escapes in strings: "free", all of them, and in those with a pattern or a format none of a letter, digit
+        or sign that no program escapes; "all"; "minimal", those without which JSON cannot write a character, as
+        `json.dumps(ensure_ascii=False)` does; or the letters that may follow a backslash (of `"/\bfnrtu`). A character
+        that must be escaped and that none of the letters spells is written as in "minimal".
     literals : declared keys and the strings of `const` and `enum` have one spelling, that of
         `json.dumps(ensure_ascii=False)`, with "json", and every spelling that `escapes` allows with "any".
     closed : objects whose schemas declare keys, and say nothing of others, take no others, see `meaning/closed.py`.
@@ -90,7 +91,7 @@ class SchemaOptions:
     property_order: str = "schema"
     unique_keys: bool = False
     numbers: str = "json"
-    escapes: str | Iterable[str] = "all"
+    escapes: str | Iterable[str] = "free"
     literals: str = "json"
     closed: bool = False
     registry: Any = None
@@ -152,7 +153,7 @@ class SchemaOptions:
         return (
             *(self.whitespace, self.max_whitespace, self.indent, self.format, formats, self.unsupported),
             *(self.property_order, self.unique_keys, self.numbers, self.style, registry, self.dialect),
-            self.closed,
+            *(self.closed, self.escapes == "free"),
         )
 
 
@@ -182,7 +183,7 @@ def _checked_letters(escapes: Any) -> str:
     letters = as_list(escapes)
     if not all(type(letter) is str and len(letter) == 1 and letter in ESCAPES for letter in letters):
         raise GrammarError(
-            f'the option escapes must be "all", "minimal" or letters of {ESCAPES}, not {escapes!r}',
+            f'the option escapes must be "free", "all", "minimal" or letters of {ESCAPES}, not {escapes!r}',
             help='for example {"n", "t"} for line breaks and tabs as \\n and \\t only',
         )
     return "".join(sorted(set(letters)))

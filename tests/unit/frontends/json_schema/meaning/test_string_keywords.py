@@ -33,6 +33,27 @@ def test_free_strings_take_every_escape_and_patterns_see_the_text(judge: Any) ->
     assert not surrogates.accepts('"\\ud83d"')
 
 
+def test_what_a_pattern_asks_for_is_not_escaped_as_no_program_does(judge: Any) -> None:
+    schema = {"type": "array", "items": {"type": "string", "format": "uri", "pattern": "^h"}}
+    grammar = judge.grammar(schema)
+    for text in ('["http://a/<"]', '["http:\\/\\/a"]', '["http:\\u002f\\u002fa?b\\u0026c"]', '["h:\\u0027"]'):
+        assert grammar.accepts(text) is judge.grammar(schema, escapes="all").accepts(text)
+    assert grammar.accepts('["http:\\/\\/a?b\\u0026c"]')
+    for text in ('["\\u0068ttp://a"]', '["http\\u003a//a"]', '["http://\\u0031"]', '["http://a\\u002d"]'):
+        assert not grammar.accepts(text)
+        assert judge.grammar(schema, escapes="all").accepts(text)
+    escaped = '{"a": "\\u0061", "\\u0062": "\\u0030"}'  # free strings and free keys
+    assert judge.grammar({"type": "object"}).accepts(escaped)
+    assert judge.grammar({"type": "object", "additionalProperties": {"maxLength": 1}}).accepts(escaped)
+    assert judge.grammar({"patternProperties": {"^b$": {"const": "0"}}}).accepts('{"\\u0062": "0"}')
+
+
+def test_a_backslash_before_an_escape_is_text(judge: Any) -> None:
+    grammar = judge.grammar({"type": "string", "pattern": r"^\\u0030$"})
+    assert grammar.accepts(r'"\\u0030"')
+    assert not grammar.accepts(r'"\u0030"')
+
+
 def test_keys_with_delete_match_patterns(judge: Any) -> None:
     # the key was spelled raw for the question whether the pattern finds it, which no string matches
     schema = {"properties": {"\x7f": {}}, "patternProperties": {"^.$": {"type": "integer"}}}

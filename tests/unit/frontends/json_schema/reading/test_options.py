@@ -92,12 +92,12 @@ def test_white_space_stands_between_lexemes_in_runs_of_limited_length(judge: Any
         ),
         (
             {"escapes": "x"},
-            'the option escapes must be "all", "minimal" or letters of "/\\bfnrtu, not \'x\'\n'
+            'the option escapes must be "free", "all", "minimal" or letters of "/\\bfnrtu, not \'x\'\n'
             '  for example {"n", "t"} for line breaks and tabs as \\n and \\t only',
         ),
         (
             {"escapes": 7},
-            'the option escapes must be "all", "minimal" or letters of "/\\bfnrtu, not 7\n'
+            'the option escapes must be "free", "all", "minimal" or letters of "/\\bfnrtu, not 7\n'
             '  for example {"n", "t"} for line breaks and tabs as \\n and \\t only',
         ),
     ],
