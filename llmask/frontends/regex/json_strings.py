@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 RAW = TEXT.subtract(CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x7F)]))
 SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 ESCAPES = '"/\\bfnrtu'  # letters of all escapes, in order
-# what some program writes as \uXXXX: all that is not ASCII or a control, and what means something to HTML, or a string
-PLAIN = CodePointSet.from_ranges((ord(a), ord(a)) for a in map(chr, range(0x20, 0x7F)) if a not in "<>&'+`=\"/\\")
+# what some program writes as \uXXXX: all that is not ASCII or a control, and what means something to HTML, to a string,
+# or to a family of tools, whose marks begin with "<" or "[" and stand raw in no argument
+PLAIN = CodePointSet.from_ranges((ord(a), ord(a)) for a in map(chr, range(0x20, 0x7F)) if a not in "<>&'+`=[\"/\\")
 USUAL = TEXT.subtract(PLAIN)
 ONLY_UNICODE = tuple(code for code in (*range(0x20), 0x7F) if chr(code) not in SHORT_ESCAPES)
 

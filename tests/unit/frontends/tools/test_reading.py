@@ -107,6 +107,8 @@ def test_what_a_mask_allows_is_read_as_the_schema_allows_it(
 def test_marks_in_arguments_are_refused_or_read_back(compiler: llmask.Compiler, model: str) -> None:
     """A call that ends inside of an argument is lost, or has arguments that somebody else wrote."""
     grammar = compiler.tools(TOOLS, model, "required")
+    pattern = of_a({"type": "string", "pattern": "."})
+    with_pattern = compiler.tools([{"name": "f", "parameters": pattern}], model, "required")
     n_refused = 0
     for mark in MARKS[model]:
         for text in (mark, f"a{mark}b", f'\n{mark}"', f"{mark}{mark}"):
@@ -130,6 +132,7 @@ def test_marks_in_arguments_are_refused_or_read_back(compiler: llmask.Compiler, 
             escaped = written(model, "mail", {"text": mark, "flag": True}).replace(said, other)
             assert grammar.accepts(escaped), escaped
             assert llmask.tool_calls(escaped, model) == [("mail", {"text": mark, "flag": True})]
+            assert with_pattern.accepts(written(model, "f", {"a": mark}).replace(said, other)), escaped
     assert n_refused or model == "llama-3"
 
 
