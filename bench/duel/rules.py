@@ -25,7 +25,7 @@ ORDER, REPEATED = "order of keys", "repeated keys"
 ONE_END, ONE_TOKEN = "one end of sequence", "canonical token of forced bytes"
 HALF_PAIR, DELETE = "half of a surrogate pair", "U+007F without escape"
 ALL = (WHITE_SPACE, ESCAPES, NUMBERS)
-MOST_STEPS, MOST_STEPS_OF_SCHEMA = 1_000, 10_000  # of the search for an order that is taken
+MOST_STEPS, MOST_STEPS_OF_SCHEMA = 5_000, 500_000  # of the search for an order that is taken
 UNKNOWN = "unknown"  # no rule: that search was given up
 
 LEXEME = re.compile(
