@@ -122,15 +122,15 @@ class Matcher(Sequence):
             bitmask = as_bitmask(bitmask)
         try:
             status = engine.step_mask(self.cell_address, bitmask, row)
-        except MemoryError:
-            self._give_turn_back()
-            raise
         except (TypeError, ValueError, OverflowError):  # not an array, not one that kernels read, a row beyond 64 bits
             bitmask = as_bitmask(bitmask)
             if not 0 <= row < len(bitmask):
                 raise no_such_row(row, bitmask, self.store.n_words) from None
             bitmask, row = bitmask[row : row + 1], 0
             status = engine.fill_mask(self.cell_address, bitmask, row)
+        except BaseException:
+            self._give_turn_back()
+            raise
         if status == FILL_SOME:
             return True
         if status == FILL_MISS:

@@ -83,7 +83,7 @@ class ClosingMatcher(Matcher):
             reached = engine.step_token(self.cell_address, token)
         except OverflowError:  # no token has a number of more than 63 bits
             return False
-        except MemoryError:
+        except BaseException:
             self._give_turn_back()
             raise
         if reached < 0:

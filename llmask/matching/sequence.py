@@ -146,7 +146,7 @@ class Sequence(Forking):
             reached = engine.step_token(self.cell_address, token)
         except OverflowError:  # no token has a number of more than 63 bits
             return False
-        except MemoryError:
+        except BaseException:
             self._give_turn_back()
             raise
         if reached < 0:

@@ -127,9 +127,9 @@ def _has_many_alike(store, grammar, packed, way):
     """Whether the search has seen many places like this one, whose records differ; counted by hash, so about."""
     if packed >> 32 < FIRST_PLACE:
         return False
-    counts = block(store, SEARCH_INDEX) + 4 * INDEX_SIZE
+    counts = block(store, SEARCH_INDEX)  # behind the index
     alike = pack(row_of(grammar, packed >> 32), packed & 0xFFFFFFFF)
-    slot = mix(way, alike) & (INDEX_SIZE - 1)
+    slot = INDEX_SIZE + (mix(way, alike) & (INDEX_SIZE - 1))
     put_i32(counts, slot, get_i32(counts, slot) + 1)
     return get_i32(counts, slot) > MOST_ALIKE
 

@@ -30,7 +30,7 @@ from ..lexer.states import (
 )
 from ..machine.atomics import publish_i32
 from ..machine.jit import kernel, never_inline
-from ..machine.lanes import lowest_bit
+from ..machine.lanes import lowest_bit, without_lowest_bit
 from ..machine.raw import VECTOR_BYTES, differ_vectors
 from ..regex.constructors import make_concat, make_repeat
 from ..regex.nodes import HIGH, K_CONCAT, K_REPEAT, KIND, LOW, UNBOUNDED, A, B, field, push
@@ -374,7 +374,7 @@ def list_tokens(store, words, n_tokens):
         bits = load_i64(words + pair * 8)
         while bits != 0:
             put_i32(tokens, first + n, pair * 64 + lowest_bit(bits))
-            bits &= bits - 1
+            bits = without_lowest_bit(bits)
             n += 1
         pair += 1
     store[N_TOKEN_LISTS] = first + n

@@ -1,8 +1,8 @@
-"""How kernels are declared and made ready; compiled on this machine, or as the package brought them.
+"""How kernels are declared and made ready; compiled on this machine, as the package brought them, or interpreted.
 
 Two decorators: `kernel` for helpers that only compiled code calls, `door` for entry points that Python calls. Where
 `prebuilt` found a library, a door is the library's builtin function of that name, its body is never run, and numba is
-not imported. Elsewhere `compiling` makes machine code with numba.
+not imported. Elsewhere `compiling` makes machine code with numba, or `interpreted` runs the bodies as they are.
 
 In: functions. Out: compiled functions. Cost: prebuilt none; else see compiling.py.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .prebuilt import CHECK_BOUNDS, DOORS
+from .prebuilt import CHECK_BOUNDS, DOORS, INTERPRETED
 
 __all__ = [
     "CHECK_BOUNDS",
@@ -28,7 +28,9 @@ __all__ = [
 
 PREBUILT = DOORS is not None
 
-if DOORS is None:
+if INTERPRETED:
+    from .interpreted import door, entry_point, is_cached, kernel, make_everything_ready, make_ready, never_inline
+elif DOORS is None:
     from .compiling import door, entry_point, is_cached, kernel, make_everything_ready, make_ready, never_inline
 else:
     _doors: dict[str, Any] = DOORS

@@ -10,7 +10,7 @@ Cost: 2-6 ns while the values are in the cache.
 from __future__ import annotations
 
 from .atomics import pointer_to
-from .numba_names import intrinsic, ir, types
+from .numba_names import intrinsic, ir, named, types
 
 LANES = 32
 _BITS = ir.IntType(LANES)
@@ -52,7 +52,7 @@ def _bits_set(builder, word, bits):
 
 
 def _make_choose(bits):
-    @intrinsic
+    @named(f"choose_{bits}")
     def choose(typingctx, destination, source, word, other):
         """Write to `destination` the values at `source` whose bits are set in `word`, and `other` for the rest."""
 
@@ -70,7 +70,7 @@ def _make_choose(bits):
 
 
 def _make_copy(bits):
-    @intrinsic
+    @named(f"copy_{bits}")
     def copy(typingctx, destination, source):
         """Copy the values at `source`."""
 
@@ -85,7 +85,7 @@ def _make_copy(bits):
 
 
 def _make_fill(bits):
-    @intrinsic
+    @named(f"fill_{bits}")
     def fill(typingctx, destination, value):
         """Write `value` everywhere."""
 
@@ -99,7 +99,7 @@ def _make_fill(bits):
 
 
 def _make_differing(bits):
-    @intrinsic
+    @named(f"differing_{bits}")
     def differing(typingctx, address, value):
         """0 where all values are `value`, another number elsewhere."""
 
@@ -122,7 +122,7 @@ def _make_differing(bits):
 
 
 def _make_load_item(bits):
-    @intrinsic
+    @named(f"load_item_{bits}")
     def load_item(typingctx, address):
         """One value, widened with zeros."""
 
@@ -136,7 +136,7 @@ def _make_load_item(bits):
 
 
 def _make_store_item(bits):
-    @intrinsic
+    @named(f"store_item_{bits}")
     def store_item(typingctx, address, value):
         """Write one value."""
 
@@ -164,6 +164,16 @@ def lowest_bit(typingctx, bits):
 
     def codegen(context, builder, signature, args):
         return builder.cttz(args[0], ir.IntType(1)(1))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def without_lowest_bit(typingctx, bits):
+    """A number with its lowest bit set to 0."""
+
+    def codegen(context, builder, signature, args):
+        return builder.and_(args[0], builder.sub(args[0], _I64(1)))
 
     return types.int64(types.int64), codegen
 

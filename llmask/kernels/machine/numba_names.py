@@ -1,9 +1,10 @@
-"""What kernels need of numba's names when they are declared: the real ones, or nothing where doors are prebuilt.
+"""What kernels need of numba's names when they are declared: the real ones, or stand-ins where numba compiles nothing.
 
-Bodies of kernels and of intrinsics are not run then, so whatever they name may be anything; only what a module says at
-its top is looked at: signatures, external functions.
+Where doors are prebuilt no body is run, so whatever they name may be anything; only what a module says at its top is
+looked at: signatures, external functions. Interpreted kernels have primitives in Python under the names of `intrinsic`,
+which `named` gives to those that are made by the half-dozen.
 
-In: nothing. Out: `types`, `ir`, `intrinsic`. Cost: numba's import, or none.
+In: nothing. Out: `types`, `ir`, `intrinsic`, `named`. Cost: numba's import, or none.
 """
 
 from __future__ import annotations
@@ -11,27 +12,42 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .prebuilt import DOORS
+from .prebuilt import DOORS, INTERPRETED
 
-__all__ = ["intrinsic", "ir", "types"]
+__all__ = ["intrinsic", "ir", "named", "types"]
 
-if DOORS is None:
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic
+
+class _Nothing:
+    """Has every attribute, takes every argument."""
+
+    def __getattr__(self, name: str) -> _Nothing:
+        return self
+
+    def __call__(self, *given: Any, **named: Any) -> _Nothing:
+        return self
+
+
+intrinsic: Any
+ir: Any
+types: Any
+if INTERPRETED:
+    from . import interpreted
+
+    intrinsic, ir, types = interpreted.intrinsic, _Nothing(), interpreted.types
+elif DOORS is None:
+    import llvmlite.ir
+    import numba.extending
+
+    intrinsic, ir, types = numba.extending.intrinsic, llvmlite.ir, numba.types
 else:
+    intrinsic, ir, types = lambda function: function, _Nothing(), _Nothing()
 
-    class _Nothing:
-        """Has every attribute, takes every argument."""
 
-        def __getattr__(self, name: str) -> _Nothing:
-            return self
+def named(name: str) -> Callable[[Callable[..., Any]], Any]:
+    """An intrinsic under another name than its function has."""
 
-        def __call__(self, *given: Any, **named: Any) -> _Nothing:
-            return self
+    def rename(function: Callable[..., Any]) -> Any:
+        function.__name__ = name
+        return intrinsic(function)
 
-    ir = types = _Nothing()
-
-    def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function that only compiled code calls."""
-        return function
+    return rename

@@ -8,6 +8,7 @@ write wrong masks.
 
     LLMASK_PREBUILT       "0" compiles the kernels although there is a library
     LLMASK_CHECK_BOUNDS   "1" does, too: a library has no bounds checks
+    LLMASK_KERNELS        "python" compiles nothing and runs them as they are, with bounds checks, see interpreted.py
 
 In: llmask/prebuilt/. Out: `DOORS`, a builtin function for each name, or None. Cost: 5 ms, mostly the sources' digest.
 """
@@ -29,7 +30,8 @@ from typing import Any
 KERNELS = Path(__file__).parent.parent
 FOLDER = KERNELS.parent / "prebuilt"
 MANIFEST = "manifest.json"
-CHECK_BOUNDS = os.environ.get("LLMASK_CHECK_BOUNDS") == "1"
+INTERPRETED = os.environ.get("LLMASK_KERNELS", "") == "python"
+CHECK_BOUNDS = INTERPRETED or os.environ.get("LLMASK_CHECK_BOUNDS") == "1"
 
 
 class Unfit(Exception):
@@ -131,6 +133,8 @@ def _find_or_say_why() -> dict[str, Any] | None:
         return None
 
 
+if os.environ.get("LLMASK_KERNELS", "") not in ("", "python"):
+    raise ImportError(f"LLMASK_KERNELS is {os.environ['LLMASK_KERNELS']!r}: set it to python, or not at all")
 DOORS = _find_or_say_why()
-if DOORS is None and find_spec("numba") is None:
+if DOORS is None and not INTERPRETED and find_spec("numba") is None:
     raise ImportError("the kernels of llmask have to be compiled here, and numba is not installed: pip install numba")

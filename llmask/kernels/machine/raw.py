@@ -12,7 +12,7 @@ In: addresses, numbers. Out: numbers, addresses. Cost: a load; 50 ns an allocati
 
 from __future__ import annotations
 
-from .numba_names import intrinsic, ir, types
+from .numba_names import intrinsic, ir, named, types
 
 # address of fresh memory, 0 when there is none; `give_back` it in the same call
 borrow = types.ExternalFunction("malloc", types.int64(types.int64))
@@ -20,8 +20,8 @@ borrow_zeros = types.ExternalFunction("calloc", types.int64(types.int64, types.i
 give_back = types.ExternalFunction("free", types.void(types.int64))
 
 
-def _make_load(bits):
-    @intrinsic
+def _make_load(name, bits):
+    @named(name)
     def load(typingctx, address):
         def codegen(context, builder, signature, args):
             pointer = builder.inttoptr(args[0], ir.IntType(bits).as_pointer())
@@ -33,25 +33,25 @@ def _make_load(bits):
     return load
 
 
-load_word = _make_load(64)  # eight bytes at any address
-load_u16 = _make_load(16)
-load_u32 = _make_load(32)
+load_word = _make_load("load_word", 64)  # eight bytes at any address
+load_u16 = _make_load("load_u16", 16)
+load_u32 = _make_load("load_u32", 32)
 
 
-def _make_operation(name):
-    @intrinsic
+def _make_operation(name, operation):
+    @named(name)
     def operate(typingctx, left, right):
         def codegen(context, builder, signature, args):
-            return getattr(builder, name)(args[0], args[1])
+            return getattr(builder, operation)(args[0], args[1])
 
         return types.int64(types.int64, types.int64), codegen
 
     return operate
 
 
-shift_right = _make_operation("lshr")  # logical: zeros come in from the left
-wrapped_product = _make_operation("mul")  # the lowest 64 bits of it
-wrapped_sum = _make_operation("add")
+shift_right = _make_operation("shift_right", "lshr")  # logical: zeros come in from the left
+wrapped_product = _make_operation("wrapped_product", "mul")  # the lowest 64 bits of it
+wrapped_sum = _make_operation("wrapped_sum", "add")
 
 VECTOR_BYTES = 64
 

@@ -37,6 +37,7 @@ from ..machine.lanes import (
     store_item_16,
     store_item_32,
     store_item_64,
+    without_lowest_bit,
 )
 from ..machine.raw import load_u32, prefetch
 from ..tables.memory import load_i64
@@ -90,7 +91,7 @@ def choose(destination, source, word, refused, size):
         left = word ^ ALL
         while left != 0:
             store_item(destination + lowest_bit(left) * size, refused, size)
-            left &= left - 1
+            left = without_lowest_bit(left)
     elif size == 4:
         choose_32(destination, source, word, refused)
     elif size == 2:
@@ -158,11 +159,11 @@ def apply_apart(address, stride, n_values, words, n_words, refused, size):
         left = ~word & inside
         while left != 0:
             store_item(here + lowest_bit(left) * stride, refused, size)
-            left &= left - 1
+            left = without_lowest_bit(left)
         left = 0 if is_alive else word & inside
         while left != 0 and not is_alive:
             is_alive = load_item(here + lowest_bit(left) * stride, size) != refused
-            left &= left - 1
+            left = without_lowest_bit(left)
     return is_alive
 
 

@@ -25,6 +25,7 @@ In: a grammar's table, a guard, a parameter. Out: yes or no; parameters. Cost: a
 from __future__ import annotations
 
 from ..machine.jit import kernel, never_inline
+from ..machine.lanes import count_bits
 from ..tables.grammar_layout import (
     GUARDS,
     MISSING_COUNT,
@@ -145,10 +146,7 @@ def _count_missing(grammar, number, required):
     never_inline()
     n = 0
     for i in range(n_required_words(grammar, required)):
-        bits = missing_word(grammar, number, required, i)
-        while bits != 0:
-            bits &= bits - 1
-            n += 1
+        n += count_bits(missing_word(grammar, number, required, i))
     return n
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ..machine.jit import kernel, never_inline
 from ..tables.interning import list_item, list_length
-from ..tables.memory import block, get_u8, spend
+from ..tables.memory import block, get_u8, load_u8, spend
 from ..tables.store_layout import LITERALS, NODE_LISTS, SCRATCH_TOP
 from .constructors import make_literal, make_not
 from .derivatives import derivative
@@ -77,14 +77,14 @@ def _along(store, node, text, n):
     i = 0
     while i < n and node != EMPTY:
         if field(store, node, KIND) != K_LITERAL:
-            node = derivative(store, node, get_u8(text, i))
+            node = derivative(store, node, load_u8(text + i))
             i += 1
             continue
         length = field(store, node, B)
         n_read = min(length, n - i)
         spend(store, n_read >> 1)
         for j in range(n_read):
-            if byte_at(store, node, j) != get_u8(text, i + j):
+            if byte_at(store, node, j) != load_u8(text + i + j):
                 return EMPTY
         node = make_literal(store, field(store, node, A) + n_read, length - n_read)
         i += n_read

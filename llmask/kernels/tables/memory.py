@@ -33,7 +33,7 @@ import sys
 
 from ..machine.atomics import load_acquire, pointer_to, store_release
 from ..machine.jit import CHECK_BOUNDS, kernel, never_inline
-from ..machine.numba_names import intrinsic, ir, types
+from ..machine.numba_names import intrinsic, ir, named, types
 
 # slots that every table has
 BYTES_USED = 0  # bytes in live and retired blocks
@@ -69,8 +69,8 @@ if _CAN_MAP:
     _MAP_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
 
 
-def _make_load(bits, signed):
-    @intrinsic
+def _make_load(name, bits, signed):
+    @named(name)
     def load(typingctx, address):
         def codegen(context, builder, signature, args):
             value = builder.load(pointer_to(builder, args[0], bits), align=bits // 8)
@@ -84,7 +84,7 @@ def _make_load(bits, signed):
 
 
 def _make_store(bits):
-    @intrinsic
+    @named(f"store_{'u' if bits == 8 else 'i'}{bits}")
     def store(typingctx, address, value):
         def codegen(context, builder, signature, args):
             item = args[1] if bits == 64 else builder.trunc(args[1], ir.IntType(bits))
@@ -96,9 +96,9 @@ def _make_store(bits):
     return store
 
 
-load_i64 = _make_load(64, True)
-load_i32 = _make_load(32, True)
-load_u8 = _make_load(8, False)
+load_i64 = _make_load("load_i64", 64, True)
+load_i32 = _make_load("load_i32", 32, True)
+load_u8 = _make_load("load_u8", 8, False)
 store_i64 = _make_store(64)
 store_i32 = _make_store(32)
 store_u8 = store_i8 = _make_store(8)

@@ -1,0 +1,322 @@
+"""Kernels as plain Python: what they need of the machine, over the same memory.
+
+With `LLMASK_KERNELS=python` nothing is compiled: `breakpoint()`, `print`, line coverage and mutation work inside of
+kernels. Masks, numbers of what is interned and units of work are the same, bit for bit. A mask takes a thousand times
+as long, so use a vocabulary of some hundred tokens. Each primitive that other modules declare with `intrinsic` has its
+body here, under its name. Every access of a table is checked (`LLMASK_CHECK_BOUNDS`), and so is every number that is
+stored: one that does not fit is an ArithmeticError, where machine code would cut it off.
+
+In: functions, addresses, numbers. Out: functions, numbers. Cost: 0.3 us a load.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    *("door", "entry_point", "is_cached", "kernel", "make_everything_ready", "make_ready", "never_inline"),
+    *("intrinsic", "types"),
+]
+
+_LOW_64 = (1 << 64) - 1
+_VECTOR_BYTES = 64
+_LANES = 32
+_one_at_a_time = threading.Lock()  # for what is one instruction elsewhere
+
+
+# --- declarations, as in compiling.py
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """A helper that only kernels call: the function itself."""
+    return function
+
+
+def never_inline() -> None:
+    """Nothing: there is no code to keep small."""
+
+
+def door(signature: str, group: str, holds_lock: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """An entry point that Python calls; arrays are taken with the types that its signature says, as elsewhere."""
+    _, _, given = signature.partition("(")
+    arrays = [name.partition("[")[0] for name in given.rstrip(")").replace("[:, ::1]", "[]").split(", ")]
+
+    def declare(function: Callable[..., Any]) -> Any:
+        @functools.wraps(function)
+        def run(*arguments: Any) -> Any:
+            taken: list[Any] = []
+            for argument, dtype in zip(arguments, arrays, strict=True):
+                if isinstance(argument, np.ndarray):
+                    if argument.dtype != np.dtype(dtype.replace("boolean", "bool")):
+                        raise TypeError(f"{function.__name__}: an array of {argument.dtype}, where it takes {dtype}")
+                    taken.append(Array(argument))
+                else:
+                    taken.append(int(argument))
+            return function(*taken)
+
+        return run
+
+    return declare
+
+
+def entry_point(door: Any) -> Callable[..., Any]:
+    """The door itself."""
+    function: Callable[..., Any] = door
+    return function
+
+
+def is_cached(group: str) -> bool:
+    """True: there is nothing to compile."""
+    return True
+
+
+def make_ready(group: str, announce: bool | None = None) -> None:
+    """Do nothing."""
+
+
+def make_everything_ready() -> str:
+    """Do nothing; returns how kernels run, for people."""
+    return "interpreted, there is nothing to compile"
+
+
+class Array:
+    """An array of NumPy whose items are read as Python's integers, which have no width that could be exceeded."""
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        self._array, self.shape, self.ctypes = array, array.shape, array.ctypes
+
+    def __getitem__(self, index: Any) -> int:
+        return int(self._array[index])
+
+    def __setitem__(self, index: Any, value: int) -> None:
+        self._array[index] = value
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+
+class _Signature(tuple[Any, ...]):
+    """Result and arguments of an external function."""
+
+
+class _Type:
+    """A type of a signature; called with those of its arguments it is that of a function."""
+
+    def __init__(self, native: Any) -> None:
+        self.native = native
+
+    def __call__(self, *arguments: _Type) -> _Signature:
+        return _Signature((self.native, [argument.native for argument in arguments]))
+
+
+def _external_function(name: str, signature: _Signature) -> Any:
+    """A function of the C library, or of Python's own, which want the interpreter's lock."""
+    library = ctypes.pythonapi if name.startswith("Py") else ctypes.CDLL(None)
+    function = library[name]  # a new object, unlike an attribute
+    function.restype, function.argtypes = signature
+    return function
+
+
+types = SimpleNamespace(  # what kernels name of numba's types at the top of their modules
+    int64=_Type(ctypes.c_int64),
+    int32=_Type(ctypes.c_int32),
+    void=_Type(None),
+    CPointer=lambda of: of,
+    ExternalFunction=_external_function,
+)
+
+
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """The body of a primitive in Python, found here by its name."""
+    return globals()[function.__name__]
+
+
+# --- loads and stores
+
+
+def _loader(native: Any) -> Callable[[int], Any]:
+    def load(address: int) -> Any:
+        return native.from_address(address).value
+
+    return load
+
+
+def _storer(native: Any, low: int, high: int) -> Callable[[int, int], None]:
+    def store(address: int, value: int) -> None:
+        if not low <= value <= high:
+            raise ArithmeticError(f"{value} does not fit into {native.__name__}")
+        native.from_address(address).value = int(value)
+
+    return store
+
+
+def _float_storer(native: Any) -> Callable[[int, float], None]:
+    def store(address: int, value: float) -> None:
+        native.from_address(address).value = float(value)
+
+    return store
+
+
+load_i64, load_i32, load_u8 = map(_loader, (ctypes.c_int64, ctypes.c_int32, ctypes.c_uint8))
+load_word, load_u16, load_u32 = load_i64, _loader(ctypes.c_uint16), _loader(ctypes.c_uint32)
+load_f32, load_f64 = _loader(ctypes.c_float), _loader(ctypes.c_double)
+load_acquire, load_acquire_i32 = load_i64, load_i32
+store_i64 = _storer(ctypes.c_int64, -(1 << 63), (1 << 63) - 1)
+store_i32 = _storer(ctypes.c_int32, -(1 << 32), (1 << 32) - 1)  # 32 bits, with all above them alike: words of bitmasks
+store_u8 = _storer(ctypes.c_uint8, -128, 255)
+store_f32, store_f64 = _float_storer(ctypes.c_float), _float_storer(ctypes.c_double)
+store_release, publish_i32 = store_i64, store_i32
+
+
+def copy_bytes(destination: int, source: int, n_bytes: int) -> None:
+    ctypes.memmove(destination, source, n_bytes)
+
+
+def fill_bytes(destination: int, n_bytes: int, value: int) -> None:
+    ctypes.memset(destination, value & 0xFF, n_bytes)
+
+
+# --- tables
+
+_SLOTS = ctypes.c_int64 * 4096  # more than any table has
+
+
+def as_table(address: int) -> Any:
+    return _SLOTS.from_address(address)
+
+
+def address_of(table: Any) -> int:
+    return ctypes.addressof(table)
+
+
+# --- numbers of 64 bits
+
+
+def _signed(number: int) -> int:
+    number &= _LOW_64
+    return number - (1 << 64) if number >> 63 else number
+
+
+def wrapped_product(left: int, right: int) -> int:
+    return _signed(left * right)
+
+
+def wrapped_sum(left: int, right: int) -> int:
+    return _signed(left + right)
+
+
+def shift_right(number: int, n_bits: int) -> int:
+    return _signed((number & _LOW_64) >> n_bits)
+
+
+def lowest_bit(bits: int) -> int:
+    return (bits & -bits).bit_length() - 1
+
+
+def without_lowest_bit(bits: int) -> int:
+    return _signed(bits & bits - 1)
+
+
+def count_bits(bits: int) -> int:
+    return (bits & _LOW_64).bit_count()
+
+
+def rounded_unless(is_exact: int, number: float) -> float:
+    return number if is_exact else float(np.float32(number))
+
+
+# --- what other threads see
+
+
+def fetch_add(address: int, value: int) -> int:
+    with _one_at_a_time:
+        before: int = load_i64(address)
+        store_i64(address, before + value)
+        return before
+
+
+def exchange(address: int, expected: int, value: int) -> int:
+    with _one_at_a_time:
+        if load_i64(address) != expected:
+            return 0
+        store_i64(address, value)
+        return 1
+
+
+# --- calls by an address
+
+_code: list[Callable[[int, int], int]] = []
+
+
+def address_of_code(function: Callable[[int, int], int]) -> int:
+    if function not in _code:
+        _code.append(function)
+    return _code.index(function) + 1  # 0 is none
+
+
+def call_at(address: int, one: int, other: int) -> int:
+    return _code[address - 1](one, other)
+
+
+# --- vectors
+
+
+def prefetch(address: int) -> None:
+    pass
+
+
+def take_bit(words: int, bit: int) -> None:
+    place = words + (bit >> 5) * 4
+    store_i32(place, load_i32(place) & ~(1 << (bit & 31)) & 0xFFFFFFFF)
+
+
+def and_vectors(destination: int, one: int, other: int) -> None:
+    for at in range(0, _VECTOR_BYTES, 4):
+        store_i32(destination + at, load_i32(one + at) & load_i32(other + at))
+
+
+def differ_vectors(one: int, other: int) -> int:
+    return int(ctypes.string_at(one, _VECTOR_BYTES) != ctypes.string_at(other, _VECTOR_BYTES))
+
+
+def _lanes(native: Any) -> tuple[Callable[..., Any], ...]:
+    """The operations of lanes.py on values of one width."""
+    row = native * _LANES
+    most = (1 << 8 * ctypes.sizeof(native)) - 1
+
+    def choose(destination: int, source: int, word: int, other: int) -> None:
+        values, target = list(row.from_address(source)), row.from_address(destination)
+        target[:] = [value if word >> i & 1 else other & most for i, value in enumerate(values)]
+
+    def copy(destination: int, source: int) -> None:
+        ctypes.memmove(destination, source, ctypes.sizeof(row))
+
+    def fill(destination: int, value: int) -> None:
+        row.from_address(destination)[:] = [value & most] * _LANES
+
+    def differing(address: int, value: int) -> int:
+        left = 0
+        for item in row.from_address(address):
+            left |= item ^ (value & most)
+        return _signed(left)
+
+    def load_item(address: int) -> int:
+        return _signed(native.from_address(address).value)
+
+    def store_item(address: int, value: int) -> None:
+        native.from_address(address).value = value & most
+
+    return choose, copy, fill, differing, load_item, store_item
+
+
+choose_16, copy_16, fill_16, differing_16, load_item_16, store_item_16 = _lanes(ctypes.c_uint16)
+choose_32, copy_32, fill_32, differing_32, load_item_32, store_item_32 = _lanes(ctypes.c_uint32)
+choose_64, copy_64, fill_64, differing_64, load_item_64, store_item_64 = _lanes(ctypes.c_uint64)
