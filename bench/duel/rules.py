@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, cast
 
 from bench.duel.complete import dumps
 from bench.duel.partial import NotJson, number, whole
+from bench.engines.outlines_core import State
 from bench.orders import accepted_in_another_order
 
 WHITE_SPACE, ESCAPES, NUMBERS, SPELLINGS = "white space", "escapes", "spelling of numbers", "several spellings"
@@ -92,6 +93,7 @@ class Rules:
         self.orders = [{name: place for place, name in enumerate(names)} for names in orders]
         self.n_steps = MOST_STEPS_OF_SCHEMA
         self._orders: dict[str, str | None] = {}
+        self._known: dict[tuple[int, str], Any] = {}
 
     def excuse(
         self,
@@ -139,7 +141,7 @@ class Rules:
         if key not in self._orders:
             start = self.engine.start(self.grammar)
             in_order = dumps(self._sorted(value)).encode("utf-8", "replace")
-            search = _Searched(self.engine, min(MOST_STEPS, self.n_steps))
+            search = _Searched(self.engine, min(MOST_STEPS, self.n_steps), self._known)
             if (
                 takes(self.engine, start, in_order)
                 or takes(self.engine, start, _without_delete(in_order))
@@ -171,19 +173,28 @@ def _kept(text: bytes, begin: int) -> int:
 
 
 class _Searched:
-    """An engine as the search for orders asks it: so many steps, U+007F always escaped."""
+    """An engine as the search for orders asks it: so many steps, U+007F always escaped.
 
-    def __init__(self, engine: Any, n_steps: int) -> None:
+    What is `known` of an engine whose sequences are numbers takes no step: documents of a place differ in one member.
+    """
+
+    def __init__(self, engine: Any, n_steps: int, known: dict[tuple[int, str], Any]) -> None:
         self.engine, self.whitespace, self.is_accepting = engine, engine.whitespace, engine.is_accepting
-        self.n_steps, self.n_asked = n_steps, 0
+        self.n_steps, self.n_asked, self.known = n_steps, 0, known
 
     def advance(self, sequence: Any, text: str) -> Any:
         """The sequence after some text, or None, also where no steps are left."""
+        key = (sequence.state, text) if isinstance(sequence, State) else None
+        if key is not None and key in self.known:
+            return self.known[key]
         self.n_steps -= 1
         if self.n_steps < 0:
             return None
         self.n_asked += 1
-        return self.engine.advance(sequence, text.replace("\x7f", "\\u007f"))
+        after = self.engine.advance(sequence, text.replace("\x7f", "\\u007f"))
+        if key is not None:
+            self.known[key] = after
+        return after
 
 
 def _without_delete(form: bytes) -> bytes:
