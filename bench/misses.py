@@ -36,10 +36,9 @@ from bench.engines import CompileError
 from bench.engines.llmask import Llmask
 from bench.report import spread
 from bench.vocabularies import SOURCES
-from llmask.kernels.lexeme_masks.state_masks import MASK_LIST, MASK_NONE
-from llmask.kernels.lexer.states import DEAD, S_MASK_KIND, S_TWIN, STATE_FIELDS
-from llmask.kernels.mask.configurations import C_MASK_KIND, C_STATE, CONFIGURATION_FIELDS, ENDED
-from llmask.kernels.tables import grammar_layout, interning, store_layout
+from llmask.kernels.lexer.states import DEAD
+from llmask.kernels.mask.configurations import ENDED
+from llmask.kernels.tables.kinds import MaskKind
 
 clock = time.perf_counter_ns
 
@@ -172,35 +171,27 @@ class Counters(NamedTuple):
 
     @classmethod
     def read(cls, matcher: Any) -> Counters:
-        store, grammar = matcher.store.table.slots, matcher.generation.table.slots
+        store, grammar = matcher.store.table.view, matcher.generation.table.view
         return cls(
-            store[store_layout.STATE_KEYS + interning.COUNT],
-            store[store_layout.N_TRANSITIONS],
-            store[store_layout.LEAPS + interning.MAP_COUNT],
-            grammar[grammar_layout.KERNELS + interning.COUNT],
-            grammar[grammar_layout.N_CONFIGURATIONS],
-            grammar[grammar_layout.N_RULES],
+            *(store.state_keys.count, store.n_transitions, store.leaps.count),
+            *(grammar.kernels.count, grammar.n_configurations, grammar.n_rules),
         )
 
 
 def kind_of_mask(matcher: Any) -> int:
-    """MASK_NONE where the mask of a sequence is missing."""
+    """MaskKind.NONE where the mask of a sequence is missing."""
     if matcher.configuration == ENDED:
-        return MASK_LIST
-    at = matcher.configuration * CONFIGURATION_FIELDS + C_MASK_KIND
-    return int(matcher.generation.table.read(grammar_layout.CONFIGURATIONS, at, 1)[0])
+        return MaskKind.LIST
+    return int(matcher.generation.table.view.configurations[matcher.configuration].mask_kind)
 
 
 def kind_of_state_mask(matcher: Any) -> int:
-    """MASK_NONE, MASK_LIST or MASK_WORDS: the mask of the lexer state where a sequence is."""
+    """The kind of the mask of the lexer state where a sequence is."""
     if matcher.configuration == ENDED:
-        return MASK_LIST
-    store, at = matcher.store.table, matcher.configuration * CONFIGURATION_FIELDS + C_STATE
-    state = int(matcher.generation.table.read(grammar_layout.CONFIGURATIONS, at, 1)[0])
-    if state == DEAD:
-        return MASK_LIST
-    twin = int(store.read(store_layout.STATES, state * STATE_FIELDS + S_TWIN, 1)[0])
-    return int(store.read(store_layout.STATES, twin * STATE_FIELDS + S_MASK_KIND, 1)[0])
+        return MaskKind.LIST
+    states = matcher.store.table.view.states
+    state = matcher.generation.table.view.configurations[matcher.configuration].state
+    return MaskKind.LIST if state == DEAD else int(states[states[state].twin].mask_kind)
 
 
 def built_between(before: Counters, after: Counters, asked: str, new_mask: str | None) -> tuple[str, ...]:
@@ -256,8 +247,8 @@ class Reader:
         return found
 
     def _timed(self, matcher: Any, place: str, asked: str, token: int) -> Call:
-        is_missing = asked == FILL and kind_of_mask(matcher) == MASK_NONE
-        lacks_mask = is_missing and kind_of_state_mask(matcher) == MASK_NONE
+        is_missing = asked == FILL and kind_of_mask(matcher) == MaskKind.NONE
+        lacks_mask = is_missing and kind_of_state_mask(matcher) == MaskKind.NONE
         tables, before = matcher.generation, Counters.read(matcher)
         started = clock()
         if asked == FILL:
@@ -266,7 +257,7 @@ class Reader:
             self.engine.accept(matcher, token)
         elapsed = clock() - started
         after = Counters.read(matcher)
-        new_mask = None if not lacks_mask else LIST if kind_of_state_mask(matcher) == MASK_LIST else WORDS
+        new_mask = None if not lacks_mask else LIST if kind_of_state_mask(matcher) == MaskKind.LIST else WORDS
         if matcher.generation is not tables:
             built: tuple[str, ...] = (TABLES,)
         elif is_missing or after != before:

@@ -37,7 +37,7 @@ def timed(prepare: Callable[[], Callable[[], object]], repeat: int) -> list[floa
 def walk_of_llmask() -> tuple[Callable[[], object], int]:
     """One walk of the whole trie in llmask, and how many nodes it visits."""
     import llmask
-    from llmask.kernels import engine
+    from llmask.kernels.tables.operations import Operation
 
     tokenizer = llmask.Tokenizer.from_gguf(LLAMA3_VOCABULARY)
     grammar = llmask.Compiler(tokenizer).json_schema(SCHEMA)
@@ -46,7 +46,7 @@ def walk_of_llmask() -> tuple[Callable[[], object], int]:
     configuration = matcher.configuration
 
     def walk() -> int:
-        return grammar.store.run(engine.WALK_ALL, configuration, grammar=grammar.table)
+        return grammar.store.run(Operation.WALK_ALL, configuration, grammar=grammar.table)
 
     return walk, walk()
 

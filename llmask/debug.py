@@ -23,29 +23,31 @@ import numpy as np
 
 from .grammar.kinds import COUNT, GUARD_FIELDS, SCAN, SKIP_LATE
 from .grammar.notation import Edge, Network, RuleText, guard_text, rule_names
-from .kernels.lexeme_masks.state_masks import MASK_LIST, MASK_NONE, MASK_WORDS
 from .kernels.lexer import states as lexer_states
+from .kernels.machine.views import RecordView
 from .kernels.mask import assemble, configurations
 from .kernels.parser import rows as earley_rows
 from .kernels.parser.items import LINK, LINKED
-from .kernels.tables import grammar_layout, interning, store_layout
+from .kernels.tables.grammar_layout import GRAMMAR
+from .kernels.tables.kinds import MaskKind
+from .kernels.tables.store_layout import STORE
+from .kernels.values.called_rules import FIRST_WORD, SIZE, TEXTS_OF_SET
+from .kernels.values.places import FIRST_PLACE, NO_RECORD, ROW_MARK
 from .kernels.values.text_sets import NO_TEXTS, UNKNOWN_TEXT
-from .kernels.values.transcripts import FIRST_PLACE, NO_RECORD, ROW_MARK
-from .kernels.values.variants import FIRST_WORD, SIZE, TEXTS_OF_SET
 from .matching.matcher import Matcher
 from .regex.notation import list_in
 from .store.loaded_grammar import LoadedGrammar
 
 SHOWN_TOKENS = 12
 FLAGS = {
-    earley_rows.ACCEPTS: "the document may end here",
-    earley_rows.BEGINS: "a tracked value may begin here",
-    earley_rows.RECORDS_HERE: "its text is recorded",
-    earley_rows.IS_UNDECIDED: "a text decides what may follow",
-    earley_rows.IS_TENTATIVE: "one text more is left out than is known",
-    earley_rows.IS_LIMITED: "there may be few values",
-    earley_rows.IS_NOWHERE: "nothing certainly follows",
-    earley_rows.TAKES_TOKENS: "it names tokens",
+    "accepts": "the document may end here",
+    "begins_value": "a tracked value may begin here",
+    "records": "its text is recorded",
+    "is_undecided": "a text decides what may follow",
+    "is_tentative": "one text more is left out than is known",
+    "is_limited": "there may be few values",
+    "is_nowhere": "nothing certainly follows",
+    "takes_tokens": "it names tokens",
 }
 
 
@@ -175,7 +177,7 @@ class Configuration(NamedTuple):
 def rules(of: Matcher | LoadedGrammar) -> str:
     """The rules as they are loaded: without what derives nothing, the start first."""
     reader = _Reader(of)
-    start = int(reader.table.array[grammar_layout.START_RULE])
+    start = int(reader.table.array[GRAMMAR.start_rule])
     order = sorted(range(len(reader.network.names)), key=lambda rule: rule != start)
     return "\n".join(reader.text.rule(rule) for rule in order)
 
@@ -200,7 +202,7 @@ def rows(of: Matcher | LoadedGrammar) -> list[Row]:
 def lexer_state(of: Matcher | LoadedGrammar, number: int | None = None) -> LexerState:
     """The lexer state at the place of a matcher, or one by its number."""
     reader = _Reader(of)
-    return reader.lexer_state(reader.field(_here(of), configurations.C_STATE) if number is None else number)
+    return reader.lexer_state(reader.table.view.configurations[_here(of)].state if number is None else number)
 
 
 def configuration(of: Matcher | LoadedGrammar, number: int | None = None) -> Configuration:
@@ -210,7 +212,7 @@ def configuration(of: Matcher | LoadedGrammar, number: int | None = None) -> Con
 
 def n_rows(of: Matcher | LoadedGrammar) -> int:
     """How many rows there are, those of Leo items included."""
-    return int(of.generation.table.array[grammar_layout.KERNELS + interning.COUNT])
+    return int(of.generation.table.view.kernels.count)
 
 
 def _here(of: Matcher | LoadedGrammar) -> int:
@@ -234,20 +236,20 @@ class _Reader:
     def _network(self) -> Network:
         """The rules that are loaded."""
         table, slots = self.table, self.table.array
-        n_rules, n_states = int(slots[grammar_layout.N_RULES]), int(slots[grammar_layout.N_RTN_STATES])
+        n_rules, n_states = int(slots[GRAMMAR.n_rules]), int(slots[GRAMMAR.n_rtn_states])
         written = self.grammar.own_rules
         names = [*written.names[:n_rules], *(f"rule {rule}" for rule in range(len(written.names), n_rules))]
         states: list[list[int]] = [[] for _ in names]
-        for state, rule in enumerate(table.read(grammar_layout.STATE_RULES, 0, n_states).tolist()):
+        for state, rule in enumerate(table.read(GRAMMAR.state_rules, 0, n_states).tolist()):
             states[rule].append(state)
-        self._guards = table.read(grammar_layout.GUARDS, 0, GUARD_FIELDS * int(slots[grammar_layout.N_GUARDS]))
+        self._guards = table.read(GRAMMAR.guards, 0, GUARD_FIELDS * int(slots[GRAMMAR.n_guards]))
         shown = rule_names(names)
         guards = [guard_text(one, self._members, shown.__getitem__) for one in self._guards.reshape(-1, 5).tolist()]
-        self._first_edges = table.read(grammar_layout.EDGE_FIRST, 0, n_states + 1).tolist()
-        n_edges = int(slots[grammar_layout.N_EDGES])
-        self._edges = table.read(grammar_layout.EDGES, 0, 4 * n_edges).reshape(-1, 4).tolist()
-        has_priorities = slots[grammar_layout.HAS_PRIORITIES] != 0
-        said = table.read(grammar_layout.PRIORITIES, 0, n_edges).tolist() if has_priorities else [0] * n_edges
+        self._first_edges = table.read(GRAMMAR.edge_first, 0, n_states + 1).tolist()
+        n_edges = int(slots[GRAMMAR.n_edges])
+        self._edges = table.read(GRAMMAR.edges, 0, 4 * n_edges).reshape(-1, 4).tolist()
+        has_priorities = slots[GRAMMAR.has_priorities] != 0
+        said = table.read(GRAMMAR.priorities, 0, n_edges).tolist() if has_priorities else [0] * n_edges
         late = self._late_states()
         edges = {}
         for state in range(n_states):
@@ -265,26 +267,26 @@ class _Reader:
                     for edge in range(self._first_edges[state], self._first_edges[state + 1])
                 )
             ]
-        ends = table.read(grammar_layout.STATE_FINALS, 0, n_states).tolist()
+        ends = table.read(GRAMMAR.state_finals, 0, n_states).tolist()
         finals = {state: guards[end - 1] for state, end in enumerate(ends) if end}
-        starts = table.read(grammar_layout.RULE_STARTS, 0, n_rules).tolist()
+        starts = table.read(GRAMMAR.rule_starts, 0, n_rules).tolist()
         return Network(names, starts, states, edges, finals, self.lexeme, written.late_names.__getitem__)
 
     def _late_states(self) -> dict[int, int]:
-        """Where late skips lead to that are written: entries of a map, see kernels/variants.py."""
-        n = int(self.table.array[grammar_layout.VARIANTS + interning.MAP_COUNT])
-        entries = self.table.read(grammar_layout.VARIANTS, 0, 6 * n).reshape(-1, 6).tolist()
-        return {number: state for low, number, state, *_ in entries if low == -1}
+        """Where late skips lead to that are written: entries of a map, see kernels/values/called_rules.py."""
+        variants = self.table.view.variants
+        entries = (variants.entries[i] for i in range(variants.count))
+        return {entry.high: entry.value for entry in entries if entry.key == -1}
 
     def _members(self, place: int) -> list[int]:
-        n_words = int(self.table.read(grammar_layout.REQUIRED, place + 1, 1)[0])
-        return _bits(self.table.read(grammar_layout.REQUIRED, place + 2, n_words))
+        n_words = int(self.table.read(GRAMMAR.required, place + 1, 1)[0])
+        return _bits(self.table.read(GRAMMAR.required, place + 2, n_words))
 
     def lexeme(self, lexeme: int) -> str:
         """The text of a lexeme."""
         if lexeme == lexer_states.ANONYMOUS:
             return "any lexeme"
-        return self._lexemes.lexeme_text(int(self.store.table.read(store_layout.LEXEMES, lexeme, 1)[0]))
+        return self._lexemes.lexeme_text(int(self.store.table.read(STORE.lexemes, lexeme, 1)[0]))
 
     # --- rows
 
@@ -295,17 +297,17 @@ class _Reader:
 
     def _parameter(self, state: int, parameter: int) -> str:
         """What a run has counted or collected, if its rule has guards."""
-        rule = int(self.table.read(grammar_layout.STATE_RULES, state, 1)[0])
+        rule = int(self.table.read(GRAMMAR.state_rules, state, 1)[0])
         used = {self._edges[edge][3] for one in self.network.states[rule] for edge in self._edges_of(one)}
         used |= {
-            int(self.table.read(grammar_layout.STATE_FINALS, one, 1)[0]) - 1
+            int(self.table.read(GRAMMAR.state_finals, one, 1)[0]) - 1
             for one in self.network.states[rule]
             if one in self.network.finals
         }
         kinds = {int(self._guards[GUARD_FIELDS * guard]) for guard in used if guard > 0}
         if COUNT in kinds:
             return f"count {parameter}"
-        found = list_in(self.table, grammar_layout.SETS, parameter)
+        found = list_in(self.table, GRAMMAR.sets, parameter)
         texts = found[TEXTS_OF_SET]
         numbers = [] if texts == NO_TEXTS else self.generation.texts_in(texts)
         values = ["?" if one == UNKNOWN_TEXT else _spelled(self.generation.text_of(one)) for one in numbers]
@@ -321,26 +323,25 @@ class _Reader:
 
     def row(self, number: int) -> Row:
         """A row by its number."""
-        fields = self.table.read(grammar_layout.ROWS, number * earley_rows.ROW_FIELDS, earley_rows.ROW_FIELDS).tolist()
-        kernel = list_in(self.table, grammar_layout.KERNELS, number)
+        row = self.table.view.rows[number]
+        kernel = list_in(self.table, GRAMMAR.kernels, number)
         triples = list(zip(kernel[::3], kernel[1::3], kernel[2::3], strict=True))
-        flags = fields[earley_rows.R_FLAGS]
         return Row(
             number,
             tuple(self._item(*triple) for triple in triples if triple[0] >= 0),
-            self._entries(fields[earley_rows.R_SCANS], fields[earley_rows.R_N_SCANS]),
-            self._entries(fields[earley_rows.R_WAITS], fields[earley_rows.R_N_WAITS]),
-            tuple(text for flag, text in FLAGS.items() if flags & flag),
+            self._entries(row.scans, row.n_scans),
+            self._entries(row.waits, row.n_waits),
+            tuple(text for flag, text in FLAGS.items() if getattr(row, flag)),
             any(triple[0] == earley_rows.LINK_MARK for triple in triples),
-            fields[earley_rows.R_START],
+            row.start,
         )
 
     def _entries(self, first: int, n: int) -> tuple[tuple[str, Item], ...]:
         """Scans or waits of a row: what is awaited, and the item."""
         found = []
-        for symbol, edge, parameter, origin in (
-            self.table.read(grammar_layout.ROW_POOL, first, 4 * n).reshape(-1, 4).tolist()
-        ):
+        for at in range(first, first + n):
+            entry = self.table.view.row_entries[at]
+            symbol, edge, parameter, origin = entry.symbol, entry.edge, entry.parameter, entry.origin
             is_scan = self._edges[edge][0] == SCAN
             name = self.lexeme(symbol) if is_scan else self.text.names[symbol]
             state = bisect_right(self._first_edges, edge) - 1
@@ -350,19 +351,19 @@ class _Reader:
 
     def place(self, number: int) -> tuple[int, int]:
         """The row of a configuration, and what is recorded there (kernels/records.py)."""
-        place = self.field(number, configurations.C_PLACE)
+        place = self.table.view.configurations[number].place
         if place < FIRST_PLACE:
             return place, NO_RECORD
-        record, found = self.table.read(grammar_layout.PLACES, 6 * (place - FIRST_PLACE), 2).tolist()
-        return found, record
+        entry = self.table.view.places.entries[place - FIRST_PLACE]
+        return entry.high, entry.key
 
     def _recorded(self, record: int) -> bytes:
         found = []
         while record != NO_RECORD:
-            symbol, before = self.table.read(grammar_layout.RECORDS, 6 * (record - 1), 2).tolist()
-            if symbol < ROW_MARK:
-                found.append(symbol)
-            record = before
+            entry = self.table.view.records.entries[record - 1]
+            if entry.key < ROW_MARK:
+                found.append(entry.key)
+            record = entry.high
         return bytes(reversed(found))
 
     # --- lexer states, configurations
@@ -372,65 +373,57 @@ class _Reader:
         table = self.store.table
         if number == lexer_states.DEAD:
             return LexerState(number, True, ())
-        key = list_in(table, store_layout.STATE_KEYS, number)
-        accepted = table.read(store_layout.STATES, number * lexer_states.STATE_FIELDS + lexer_states.S_ACCEPTS, 1)
-        ends = list_in(table, store_layout.LEXEME_SETS, int(accepted[0]))
+        key = list_in(table, STORE.state_keys, number)
+        ends = list_in(table, STORE.lexeme_sets, table.view.states[number].accepts)
         pairs = zip(key[0 : len(key) & -2 : 2], key[1 : len(key) & -2 : 2], strict=True)
         lexemes = (LexemeLeft(self.lexeme(one), self._lexemes.lexeme_text(left), one in ends) for one, left in pairs)
         return LexerState(number, len(key) % 2 == 1, tuple(lexemes))
-
-    def field(self, number: int, name: int) -> int:
-        """A field of a configuration."""
-        at = number * configurations.CONFIGURATION_FIELDS + name
-        return int(self.table.read(grammar_layout.CONFIGURATIONS, at, 1)[0])
 
     def configuration(self, number: int) -> Configuration:
         """A configuration by its number."""
         assert number != configurations.ENDED, "after the end of sequence there is neither a row nor a lexer state"
         row, record = self.place(number)
-        state = self.field(number, configurations.C_STATE)
-        may_end = self.field(number, configurations.C_ACCEPTS) != 0
-        mask = self._mask(number, state, may_end)
+        record_here = self.table.view.configurations[number]
+        state, may_end = record_here.state, record_here.accepts != 0
+        mask = self._mask(record_here, may_end)
         texts = {} if mask is None else {token: self._token(token) for token in mask.tokens()}
         shown = self.row(row), self.lexer_state(state), self._recorded(record)
         return Configuration(number, *shown, may_end, mask, texts)
 
-    def _mask(self, number: int, state: int, may_end: bool) -> Mask | None:
-        kind = self.field(number, configurations.C_MASK_KIND)
-        if kind == MASK_NONE:
+    def _mask(self, here: RecordView, may_end: bool) -> Mask | None:
+        if here.mask_kind == MaskKind.NONE:
             return None
-        inside = self._inside(state)
-        if kind & assemble.KIND_BITS == MASK_WORDS:
-            own = self._words(self.table, grammar_layout.OWN_MASKS, self.field(number, configurations.C_MASK))
-            crossing: Iterable[int] = {*own} - {*inside}
+        inside = self._inside(here.state)
+        if here.mask_kind & assemble.KIND_BITS == MaskKind.WORDS:
+            crossing: Iterable[int] = {*self._words(self.table.view.own_masks[here.mask])} - {*inside}
         else:
-            first, n = self.field(number, configurations.C_FIRST), self.field(number, configurations.C_N)
-            crossing = self.table.read(grammar_layout.CROSSINGS + interning.POOL, first, n).tolist()
+            crossing = self._listed(here.first, here.n)
         named: Iterable[int] = ()
-        if kind & assemble.HAS_NAMED:
-            first, n = self.field(number, configurations.C_FIRST_NAMED), self.field(number, configurations.C_N_NAMED)
-            if n == configurations.OWN_MASK:
-                named = self._words(self.table, grammar_layout.OWN_MASKS, first)
+        if here.mask_kind & assemble.HAS_NAMED:
+            if here.n_named == configurations.OWN_MASK:
+                named = self._words(self.table.view.own_masks[here.first_named])
             else:
-                named = self.table.read(grammar_layout.CROSSINGS + interning.POOL, first, n).tolist()
+                named = self._listed(here.first_named, here.n_named)
         ends = sorted(self.store.tokenizer.eos_ids) if may_end else []
         return Mask(sorted(inside), sorted(crossing), sorted(named), ends)
+
+    def _listed(self, first: int, n: int) -> list[int]:
+        """Tokens that a configuration has in the pool of crossings."""
+        pool = self.table.view.crossings.pool
+        return [pool[i] for i in range(first, first + n)]
 
     def _inside(self, state: int) -> list[int]:
         """Tokens that stay inside the lexeme in hand: those of the lexer state's twin."""
         if state == lexer_states.DEAD:
             return []
-        table, n_fields = self.store.table, lexer_states.STATE_FIELDS
-        twin = int(table.read(store_layout.STATES, state * n_fields + lexer_states.S_TWIN, 1)[0])
-        fields = table.read(store_layout.STATES, twin * n_fields, n_fields).tolist()
-        first = fields[lexer_states.S_MASK]
-        if fields[lexer_states.S_MASK_KIND] == MASK_LIST:
-            return [*map(int, table.read(store_layout.TOKEN_LISTS, first, fields[lexer_states.S_N_TOKENS]))]
-        return self._words(table, store_layout.MASKS, first)
+        view = self.store.table.view
+        twin = view.states[view.states[state].twin]
+        if twin.mask_kind == MaskKind.LIST:
+            return [view.token_lists[i] for i in range(twin.mask, twin.mask + twin.n_tokens)]
+        return self._words(view.masks[twin.mask])
 
-    def _words(self, table: Any, slot: int, number: int) -> list[int]:
+    def _words(self, address: int) -> list[int]:
         """Tokens of a whole bitmask."""
-        address = int(table.read(slot, number, 1, np.int64)[0])
         return _bits(np.frombuffer(ctypes.string_at(address, 4 * self.store.n_words), np.int32))
 
     def _token(self, token: int) -> str:

@@ -9,8 +9,6 @@ from ctypes import c_int32, c_uint8
 
 from llmask.kernels.table import Table
 
-ENTRY_OF_MAP = 6  # int32 an entry (kernels/tables/interning.py)
-
 
 class Blocks:
     """Reads one table; nothing may be written to it meanwhile."""
@@ -38,7 +36,3 @@ class Blocks:
         """An interned list."""
         first, n = self.ints(family, 4 * number, 2)
         return self.ints(family + 1, first, n)
-
-    def high_word(self, slot: int, entry: int) -> int:
-        """The upper half of the key of an entry of a map."""
-        return self.at(slot, entry * ENTRY_OF_MAP + 1)

@@ -8,28 +8,10 @@ In: a store, its nodes. Out: bytes (`NEVER` for no string). Cost: 2 us a node; a
 
 from __future__ import annotations
 
-from llmask.kernels import engine
-from llmask.kernels.regex.nodes import (
-    FLAGS,
-    K_AND,
-    K_BYTES,
-    K_CONCAT,
-    K_DFA,
-    K_EMPTY,
-    K_EPSILON,
-    K_LITERAL,
-    K_NOT,
-    K_REPEAT,
-    K_UNION,
-    KIND,
-    LOW,
-    MAP,
-    NODE_FIELDS,
-    NULLABLE,
-    A,
-    B,
-)
-from llmask.kernels.tables import store_layout
+from llmask.kernels.machine.views import RecordView
+from llmask.kernels.tables.kinds import NodeKind
+from llmask.kernels.tables.operations import Operation
+from llmask.kernels.tables.store_layout import STORE
 from llmask.store.store import Store
 
 from .blocks import Blocks
@@ -55,7 +37,7 @@ class Lengths:
         waiting = [node]
         while waiting:
             here = waiting[-1]
-            fields = self._blocks.ints(store_layout.NODES, here * NODE_FIELDS, NODE_FIELDS)
+            fields = self._store.table.view.nodes[here]
             missing = [part for part in self._parts(fields) if part not in known]
             if missing:
                 waiting += missing
@@ -66,44 +48,44 @@ class Lengths:
 
     def after(self, node: int, byte: int) -> float:
         """The same for what may follow one byte."""
-        return self.of(self._store.run(engine.DERIVATIVE, node, byte))
+        return self.of(self._store.run(Operation.DERIVATIVE, node, byte))
 
-    def _parts(self, fields: list[int]) -> list[int]:
-        if fields[KIND] == K_CONCAT:
-            return fields[A : B + 1]
-        if fields[KIND] in (K_UNION, K_AND):
-            return self._blocks.items(store_layout.NODE_LISTS, fields[A])
-        return [fields[A]] if fields[KIND] == K_REPEAT else []
+    def _parts(self, fields: RecordView) -> list[int]:
+        if fields.kind == NodeKind.CONCAT:
+            return [fields.a, fields.b]
+        if fields.kind in (NodeKind.UNION, NodeKind.AND):
+            return self._blocks.items(STORE.node_lists, fields.a)
+        return [fields.a] if fields.kind == NodeKind.REPEAT else []
 
-    def _length(self, node: int, fields: list[int]) -> float:
-        kind, known = fields[KIND], self._known
+    def _length(self, node: int, fields: RecordView) -> float:
+        kind, known = fields.kind, self._known
         if node in known:
             return known[node]
-        if fields[FLAGS] & NULLABLE or kind == K_EPSILON:
+        if fields.nullable or kind == NodeKind.EPSILON:
             return 0
-        if kind == K_EMPTY:
+        if kind == NodeKind.EMPTY:
             return NEVER
-        if kind == K_BYTES:
+        if kind == NodeKind.BYTES:
             return 1
-        if kind == K_LITERAL:
-            return fields[B]
-        if kind == K_CONCAT:
-            return known[fields[A]] + known[fields[B]]
-        if kind == K_UNION:
+        if kind == NodeKind.LITERAL:
+            return fields.b
+        if kind == NodeKind.CONCAT:
+            return known[fields.a] + known[fields.b]
+        if kind == NodeKind.UNION:
             return min(known[part] for part in self._parts(fields))
-        if kind == K_REPEAT:
-            return fields[LOW] * known[fields[A]]
-        if kind == K_DFA:
-            return self._automaton(fields[A])[fields[B]]
-        least = 1.0 if kind == K_NOT else max(known[part] for part in self._parts(fields))
+        if kind == NodeKind.REPEAT:
+            return fields.low * known[fields.a]
+        if kind == NodeKind.DFA:
+            return self._automaton(fields.a)[fields.b]
+        least = 1.0 if kind == NodeKind.NOT else max(known[part] for part in self._parts(fields))
         return self._searched(node, least)
 
     def _automaton(self, number: int) -> list[float]:
         """The distances of an automaton's states from accepting ones."""
         if number not in self._automata:
-            _, width, first, said = self._blocks.ints(store_layout.DFAS, 4 * number, 4)
-            n = (said - first) // width
-            self._automata[number] = self._blocks.ints(store_layout.DFA_POOL, said, 2 * n)[1::2]
+            dfa = self._store.table.view.dfas[number]
+            n = (dfa.said - dfa.first) // dfa.width
+            self._automata[number] = self._blocks.ints(STORE.dfa_pool, dfa.said, 2 * n)[1::2]
         return self._automata[number]
 
     def _searched(self, node: int, least: float) -> float:
@@ -115,14 +97,14 @@ class Lengths:
             after = []
             for here in layer:
                 for byte in self._representatives(here):
-                    there = self._store.run(engine.DERIVATIVE, here, byte)
+                    there = self._store.run(Operation.DERIVATIVE, here, byte)
                     if there in seen:
                         continue
                     seen.add(there)
-                    fields = self._blocks.ints(store_layout.NODES, there * NODE_FIELDS, NODE_FIELDS)
-                    if fields[FLAGS] & NULLABLE:
+                    fields = self._store.table.view.nodes[there]
+                    if fields.nullable:
                         return max(least, min(best, length))
-                    if fields[KIND] not in (K_AND, K_NOT):
+                    if fields.kind not in (NodeKind.AND, NodeKind.NOT):
                         best = min(best, length + self.of(there))
                     elif there in self._known:
                         best = min(best, length + self._known[there])
@@ -135,6 +117,6 @@ class Lengths:
 
     def _representatives(self, node: int) -> list[int]:
         """A byte of each class of the node's class map."""
-        class_map = self._blocks.at(store_layout.NODES, node * NODE_FIELDS + MAP)
-        classes = self._blocks.raw(store_layout.CLASS_MAPS + 1, class_map * 256, 256)
+        class_map = self._store.table.view.nodes[node].map
+        classes = self._blocks.raw(STORE.class_maps + 1, class_map * 256, 256)
         return [classes.index(number) for number in range(max(classes) + 1)]

@@ -18,14 +18,14 @@ import heapq
 from collections import defaultdict
 from typing import NamedTuple
 
-from llmask.kernels.lexer.states import S_MAP, START_MARK, STATE_FIELDS
-from llmask.kernels.mask.configurations import C_ACCEPTS, C_STATE, CONFIGURATION_FIELDS
-from llmask.kernels.parser.guards import ADD, ANOTHER, CHECK, COUNT, GUARD_FIELDS
-from llmask.kernels.parser.items import CALL_NEW, SCAN, SKIP
-from llmask.kernels.parser.rows import ACCEPTS, FIRST_ROW, R_FLAGS, R_N_SCANS, R_N_WAITS, R_SCANS, R_WAITS, ROW_FIELDS
-from llmask.kernels.tables import grammar_layout, store_layout
-from llmask.kernels.values.transcripts import FIRST_PLACE
-from llmask.kernels.values.variants import FIRST_WORD, SIZE, TEXTS_OF_SET
+from llmask.kernels.lexer.states import START_MARK
+from llmask.kernels.parser.guards import ANOTHER
+from llmask.kernels.parser.rows import FIRST_ROW
+from llmask.kernels.tables.grammar_layout import GRAMMAR
+from llmask.kernels.tables.kinds import EdgeKind, GuardKind
+from llmask.kernels.tables.store_layout import STORE
+from llmask.kernels.values.called_rules import FIRST_WORD, SIZE, TEXTS_OF_SET
+from llmask.kernels.values.places import FIRST_PLACE
 from llmask.matching.matcher import Matcher
 from llmask.store.generation import Generation
 
@@ -33,6 +33,7 @@ from .blocks import Blocks
 from .lengths import NEVER, Lengths
 
 EMPTY_KEY = b'""'
+_GUARD_FIELDS = GRAMMAR.record("guards").n_fields
 
 
 class _Run(NamedTuple):
@@ -99,31 +100,31 @@ class _Rules:
 
     def is_current(self) -> bool:
         """Whether no rules were added since."""
-        return len(self.of_state) == self._blocks.number(grammar_layout.N_RTN_STATES)
+        return len(self.of_state) == self._blocks.number(GRAMMAR.n_rtn_states)
 
     def load(self) -> None:
         """Read the rules that are new."""
-        blocks, slots = self._blocks, grammar_layout
+        blocks = self._blocks
         first_state, first_rule = len(self.of_state), len(self.whole)
-        n_states, n_rules = blocks.number(slots.N_RTN_STATES), blocks.number(slots.N_RULES)
+        n_states, n_rules = blocks.number(GRAMMAR.n_rtn_states), blocks.number(GRAMMAR.n_rules)
         new = range(first_state, n_states)
-        self.of_state += blocks.ints(slots.STATE_RULES, first_state, len(new))
-        self._finals += blocks.ints(slots.STATE_FINALS, first_state, len(new))
-        flat = blocks.ints(slots.GUARDS, 0, blocks.number(slots.N_GUARDS) * GUARD_FIELDS)
-        self._guards = [flat[at : at + GUARD_FIELDS] for at in range(0, len(flat), GUARD_FIELDS)]
-        flat = blocks.ints(slots.EDGES, 4 * len(self.edges), 4 * (blocks.number(slots.N_EDGES) - len(self.edges)))
+        self.of_state += blocks.ints(GRAMMAR.state_rules, first_state, len(new))
+        self._finals += blocks.ints(GRAMMAR.state_finals, first_state, len(new))
+        flat = blocks.ints(GRAMMAR.guards, 0, blocks.number(GRAMMAR.n_guards) * _GUARD_FIELDS)
+        self._guards = [flat[at : at + _GUARD_FIELDS] for at in range(0, len(flat), _GUARD_FIELDS)]
+        flat = blocks.ints(GRAMMAR.edges, 4 * len(self.edges), 4 * (blocks.number(GRAMMAR.n_edges) - len(self.edges)))
         self.edges += [_Edge(*flat[at : at + 4]) for at in range(0, len(flat), 4)]
-        places = blocks.ints(slots.EDGE_FIRST, first_state, len(new) + 1)
+        places = blocks.ints(GRAMMAR.edge_first, first_state, len(new) + 1)
         self._out += [self.edges[places[at] : places[at + 1]] for at in range(len(new))]
         for state in new:
             rule = self.of_state[state]
             self._states[rule].append(state)
             for edge in self._out[state]:
-                if edge.kind not in (SCAN, SKIP):
+                if edge.kind not in (EdgeKind.SCAN, EdgeKind.SKIP):
                     self._callers[edge.symbol].add(rule)
         self.whole += [NEVER] * (n_rules - first_rule)
         waiting = dict.fromkeys(range(first_rule, n_rules))
-        self._starts = blocks.ints(slots.RULE_STARTS, 0, n_rules)
+        self._starts = blocks.ints(GRAMMAR.rule_starts, 0, n_rules)
         while waiting:
             rule, _ = waiting.popitem()
             self._measure(rule)
@@ -134,7 +135,7 @@ class _Rules:
 
     def lexeme(self, number: int) -> float:
         """Bytes of the shortest text of a lexeme, which is never empty."""
-        return max(1, self._lengths.of(self._roots.at(store_layout.LEXEMES, number)))
+        return max(1, self._lengths.of(self._roots.at(STORE.lexemes, number)))
 
     def rest(self, state: int, run: _Run) -> float:
         """Bytes to the end of the rule."""
@@ -168,11 +169,11 @@ class _Rules:
     def after(self, edge: _Edge, run: _Run) -> _Run:
         """What an edge makes of the run's count or set."""
         kind, one, _, three, four = self._guards[edge.guard]
-        if edge.kind >= CALL_NEW:
+        if edge.kind >= EdgeKind.CALL_NEW:
             return run._replace(size=run.size + 1)
-        if kind == COUNT:
+        if kind == GuardKind.COUNT:
             return run._replace(size=min(run.size + three, four)) if edge.guard else run
-        if kind == ADD:
+        if kind == GuardKind.ADD:
             if one != ANOTHER:
                 return run._replace(size=run.size + 1, members=run.members | 1 << one)
             return run._replace(size=run.size + 1) if run.size < four else run
@@ -184,7 +185,7 @@ class _Rules:
             return _Run()
         if self._is_count(self.of_state[state]):
             return _Run(parameter)
-        items = self._blocks.items(grammar_layout.SETS, parameter)
+        items = self._blocks.items(GRAMMAR.sets, parameter)
         members = sum((word & 0xFFFFFFFF) << 32 * at for at, word in enumerate(items[FIRST_WORD:]))
         return _Run(items[SIZE], members, self._has_empty(items[TEXTS_OF_SET]))
 
@@ -198,27 +199,27 @@ class _Rules:
         for state in self._states[rule]:
             for guard in [edge.guard for edge in self._out[state]] + [max(0, self._finals[state] - 1)]:
                 if guard:
-                    return self._guards[guard][0] == COUNT
+                    return self._guards[guard][0] == GuardKind.COUNT
         return False
 
     def _cost(self, edge: _Edge) -> float:
-        if edge.kind == SKIP:
+        if edge.kind == EdgeKind.SKIP:
             return 0
-        return self.lexeme(edge.symbol) if edge.kind == SCAN else self.whole[edge.symbol]
+        return self.lexeme(edge.symbol) if edge.kind == EdgeKind.SCAN else self.whole[edge.symbol]
 
     def _adds(self, edge: _Edge) -> int:
         """How much an edge adds to the count or the set."""
         kind, _, _, three, _ = self._guards[edge.guard]
-        if edge.kind >= CALL_NEW or kind == ADD:
+        if edge.kind >= EdgeKind.CALL_NEW or kind == GuardKind.ADD:
             return 1
-        return three if kind == COUNT and edge.guard else 0
+        return three if kind == GuardKind.COUNT and edge.guard else 0
 
     def _is_of_strings(self, rule: int) -> bool:
         """Whether the rule is one lexeme that begins with a quote: then only one text has two bytes."""
         out = self._out[self._starts[rule]]
-        if [edge.kind for edge in out] != [SCAN]:
+        if [edge.kind for edge in out] != [EdgeKind.SCAN]:
             return False
-        root = self._roots.at(store_layout.LEXEMES, out[0].symbol)
+        root = self._roots.at(STORE.lexemes, out[0].symbol)
         return all(self._lengths.after(root, byte) == NEVER for byte in b"[{-0123456789tfn")
 
     def _measure(self, rule: int) -> None:
@@ -242,11 +243,13 @@ class _Rules:
                 if length < NEVER:
                     last = min(last, self._rest[edge.target] - on[edge.target])
                 kind, member = self._guards[edge.guard][:2]
-                if kind == ADD and member != ANOTHER and edge.kind < CALL_NEW:
+                if kind == GuardKind.ADD and member != ANOTHER and edge.kind < EdgeKind.CALL_NEW:
                     each[member] = min(each.get(member, NEVER), length)
                 elif length / self._adds(edge) < free:
                     free = length / self._adds(edge)
-                    is_empty_1 = edge.kind >= CALL_NEW and cost == len(EMPTY_KEY) and self._is_of_strings(edge.symbol)
+                    is_empty_1 = (
+                        edge.kind >= EdgeKind.CALL_NEW and cost == len(EMPTY_KEY) and self._is_of_strings(edge.symbol)
+                    )
         low, required = self._asked(states)
         pairs = sorted((length, member) for member, length in each.items())
         able = self._able(states)
@@ -262,7 +265,7 @@ class _Rules:
                 found = able[state]
                 for edge in self._out[state]:
                     kind, member = self._guards[edge.guard][:2]
-                    if kind == ADD and member != ANOTHER and edge.kind < CALL_NEW:
+                    if kind == GuardKind.ADD and member != ANOTHER and edge.kind < EdgeKind.CALL_NEW:
                         found |= 1 << member
                     found |= able[edge.target]
                 if found != able[state]:
@@ -292,14 +295,14 @@ class _Rules:
 
     def _asked_by(self, guard: int) -> tuple[int, int]:
         kind, one, two, three, _ = self._guards[guard]
-        if guard == 0 or kind == ADD:
+        if guard == 0 or kind == GuardKind.ADD:
             return 0, 0
-        if kind == COUNT:
+        if kind == GuardKind.COUNT:
             return one, 0
-        assert kind == CHECK, kind
+        assert kind == GuardKind.CHECK, kind
         del two
-        n = self._blocks.at(grammar_layout.REQUIRED, three + 1)
-        words = self._blocks.ints(grammar_layout.REQUIRED, three + 2, n)
+        n = self._blocks.at(GRAMMAR.required, three + 1)
+        words = self._blocks.ints(GRAMMAR.required, three + 2, n)
         return one, sum((word & 0xFFFFFFFF) << 32 * at for at, word in enumerate(words))
 
 
@@ -335,10 +338,11 @@ class Remaining:
     def __init__(self, matcher: Matcher, lengths: Lengths) -> None:
         self._grammar = Blocks(matcher.generation.table)
         self._store = Blocks(matcher.store.table)
+        self._views, self._store_views = matcher.generation.table.view, matcher.store.table.view
         self._lengths = lengths
         self._rules = _Rules(matcher.generation, self._grammar, lengths, self._store)
-        self._start = self._grammar.number(grammar_layout.START_RULE)
-        ignored = self._store.items(store_layout.LEXEME_SETS, self._grammar.number(grammar_layout.IGNORED))
+        self._start = self._grammar.number(GRAMMAR.start_rule)
+        ignored = self._store.items(STORE.lexeme_sets, self._grammar.number(GRAMMAR.ignored))
         self._ignored = ignored[0] if ignored else None
         self._known: dict[tuple[int, int], float] = {}  # by row and lexer state
         self._scans: dict[int, dict[int, float]] = {}  # by row, lexeme
@@ -348,11 +352,10 @@ class Remaining:
 
     def of(self, configuration: int) -> float:
         """Bytes that are needed at least."""
-        at = configuration * CONFIGURATION_FIELDS
-        place, state, *_, accepts = self._grammar.ints(grammar_layout.CONFIGURATIONS, at, C_ACCEPTS + 1)
-        if accepts:
+        here = self._views.configurations[configuration]
+        if here.accepts:
             return 0
-        row = self._row_of(place)
+        row, state = self._row_of(here.place), here.state
         found = self._known.get((row, state))
         if found is None:
             if not self._rules.is_current():
@@ -362,25 +365,24 @@ class Remaining:
 
     def kind(self, configuration: int) -> tuple[tuple[int, ...], int]:
         """What a configuration shares with those that differ only in callers, and in what was counted or recorded."""
-        place, state = self._grammar.ints(grammar_layout.CONFIGURATIONS, configuration * CONFIGURATION_FIELDS, 2)
-        row = self._row_of(place)
+        here = self._views.configurations[configuration]
+        row = self._row_of(here.place)
         if row not in self._kinds:
-            scans, waits = self._entries(row, R_SCANS, R_N_SCANS), self._entries(row, R_WAITS, R_N_WAITS)
-            self._kinds[row] = tuple(sorted({edge.target for _, edge, _, _ in (*scans, *waits)}))
-        return self._kinds[row], state
+            entries = (*self._scans_of(row), *self._waits_of(row))
+            self._kinds[row] = tuple(sorted({edge.target for _, edge, _, _ in entries}))
+        return self._kinds[row], here.state
 
     def classes(self, configuration: int) -> bytes:
         """For each byte the number of its class: bytes of one class are the same to the lexeme that is being read."""
-        state = self._grammar.at(grammar_layout.CONFIGURATIONS, configuration * CONFIGURATION_FIELDS + C_STATE)
-        class_map = self._store.at(store_layout.STATES, state * STATE_FIELDS + S_MAP)
-        return self._store.raw(store_layout.CLASS_MAPS + 1, 256 * class_map, 256)
+        state = self._store_views.states[self._views.configurations[configuration].state]
+        return self._store.raw(STORE.class_maps + 1, 256 * state.map, 256)
 
     def _row_of(self, place: int) -> int:
-        return place if place < FIRST_PLACE else self._grammar.high_word(grammar_layout.PLACES, place - FIRST_PLACE)
+        return place if place < FIRST_PLACE else int(self._views.places.entries[place - FIRST_PLACE].high)
 
     def _from(self, row: int, state: int) -> float:
         """From a row on, its lexeme read up to a lexer state."""
-        key = self._store.items(store_layout.STATE_KEYS, state)
+        key = self._store.items(STORE.state_keys, state)
         is_start = key[-1] == START_MARK
         scans = self._after_scans(row)
         least = NEVER
@@ -397,15 +399,22 @@ class Remaining:
 
     def _bare(self, row: int) -> float:
         """From a row on, nothing of it read."""
-        if self._grammar.at(grammar_layout.ROWS, row * ROW_FIELDS + R_FLAGS) & ACCEPTS:
+        if self._views.rows[row].accepts:
             return 0
         return min(
             (self._rules.lexeme(lexeme) + after for lexeme, after in self._after_scans(row).items()), default=NEVER
         )
 
-    def _entries(self, row: int, first: int, n: int) -> list[tuple[int, _Edge, int, int]]:
-        fields = self._grammar.ints(grammar_layout.ROWS, row * ROW_FIELDS, ROW_FIELDS)
-        flat = self._grammar.ints(grammar_layout.ROW_POOL, fields[first], 4 * fields[n])
+    def _scans_of(self, row: int) -> list[tuple[int, _Edge, int, int]]:
+        here = self._views.rows[row]
+        return self._entries(here.scans, here.n_scans)
+
+    def _waits_of(self, row: int) -> list[tuple[int, _Edge, int, int]]:
+        here = self._views.rows[row]
+        return self._entries(here.waits, here.n_waits)
+
+    def _entries(self, first: int, n: int) -> list[tuple[int, _Edge, int, int]]:
+        flat = self._grammar.ints(GRAMMAR.row_entries, 4 * first, 4 * n)
         edges = self._rules.edges
         return [(flat[at], edges[flat[at + 1]], flat[at + 2], flat[at + 3]) for at in range(0, len(flat), 4)]
 
@@ -414,7 +423,7 @@ class Remaining:
         found = self._scans.get(row)
         if found is None:
             found = self._scans[row] = {}
-            for lexeme, edge, parameter, origin in self._entries(row, R_SCANS, R_N_SCANS):
+            for lexeme, edge, parameter, origin in self._scans_of(row):
                 length = self._behind(edge, parameter) + self._out_of(origin, self._rules.of_state[edge.target])
                 found[lexeme] = min(found.get(lexeme, NEVER), length)
         return found
@@ -451,7 +460,7 @@ class Remaining:
     def _waiting_for(self, row: int, rule: int) -> list[tuple[_Edge, int, int]]:
         if row not in self._waits:
             by_rule: dict[int, list[tuple[_Edge, int, int]]] = defaultdict(list)
-            for called, edge, parameter, origin in self._entries(row, R_WAITS, R_N_WAITS):
+            for called, edge, parameter, origin in self._waits_of(row):
                 by_rule[called].append((edge, parameter, origin))
             self._waits[row] = by_rule
         return self._waits[row].get(rule, [])

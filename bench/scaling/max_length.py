@@ -68,10 +68,10 @@ def nodes_walked(side: LlmaskSide, schema: Any, tokens: list[int]) -> list[int]:
     grammar = fresh.compile(schema)
     slots, sequence, walked = grammar.store.table.array, fresh.start(grammar), []
     for token in tokens:
-        slots[store_layout.WALKED] = -1  # stays when the mask is known: nothing is built then
+        slots[store_layout.STORE.walked] = -1  # stays when the mask is known: nothing is built then
         fresh.fill(sequence)
-        if slots[store_layout.WALKED] >= 0:
-            walked.append(int(slots[store_layout.WALKED]))
+        if slots[store_layout.STORE.walked] >= 0:
+            walked.append(int(slots[store_layout.STORE.walked]))
         fresh.accept(sequence, token)
     return walked
 

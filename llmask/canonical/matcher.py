@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import as_integer
 from ..errors import LlmaskError
-from ..kernels import engine
 from ..kernels.canonical import slots as canonical_slots
 from ..kernels.canonical.steps import show_place, take_known
 from ..kernels.lexer.states import MISS
 from ..kernels.mask.cell import ASK, CELL_CONTEXT, CELL_FILTER, CELL_MAY_END
 from ..kernels.mask.configurations import REFUSED
+from ..kernels.tables.operations import Operation
 from ..matching.matcher import Matcher
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
@@ -55,7 +55,7 @@ class CanonicalMatcher(Matcher):
     def _build_mask(self) -> None:
         """Have the cell say what is known of the present position, which is found out where it is not."""
         if self.cell[CELL_FILTER] == ASK:
-            run(self.generation, self.store, engine.REVIEW, self.cell_address)
+            run(self.generation, self.store, Operation.REVIEW, self.cell_address)
 
     def _fill_within(self, bitmask: Any, row: int, budget: Any) -> bool:
         raise self._no_budgets()
@@ -94,7 +94,7 @@ class CanonicalMatcher(Matcher):
             if generation.table.bytes_used > generation.room:
                 self.make_room()
                 generation = self.generation
-            reached = run(generation, self.store, engine.STEP_CANONICAL, self.cell_address, token)
+            reached = run(generation, self.store, Operation.STEP_CANONICAL, self.cell_address, token)
         if reached == REFUSED:
             return False
         self.history.push(token, reached)

@@ -21,7 +21,8 @@ from ..errors import VocabularyError
 from ..kernels.canonical import pairs as canonical_pairs
 from ..kernels.canonical import slots as canonical_slots
 from ..kernels.canonical import split as canonical_split
-from ..kernels.encoders import bpe_pairs, encoder_slots
+from ..kernels.encoders import bpe_pairs
+from ..kernels.encoders.encoder_slots import EncoderSlot
 from .phases import Slots, characters_of_tokens
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _class_string(data: bytes, classes: npt.NDArray[np.uint8]) -> bytes | tuple[
 
 def forest(encoder: BpeEncoder, kinds: Kinds, uses: npt.NDArray[np.uint8]) -> Slots:
     """The forest of left halves, and the runs of tokens that merges refuse: arrays by slot."""
-    made_of = encoder.tables.get(encoder_slots.MADE_OF)
+    made_of = encoder.tables.get(EncoderSlot.MADE_OF)
     right, rank, time, limit = (
         made_of[:, getattr(bpe_pairs, name) // 4].astype(np.int64) for name in ("RIGHT", "RANK", "TIME", "RIGHT_LIMIT")
     )

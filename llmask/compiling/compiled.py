@@ -17,8 +17,7 @@ from ..frontends.json_schema.reading.registries import Taken
 from ..frontends.regex import shorten
 from ..grammar.lowered import Lowered
 from ..grammar.rules import MakeVariant, Rules, one_lexeme
-from ..kernels.tables import grammar_layout
-from ..kernels.tables.interning import COUNT
+from ..kernels.tables.grammar_layout import GRAMMAR
 from ..matching.matcher import Matcher
 from ..matching.sequence import ALL_TAKEN
 from ..store.copying import Shared
@@ -424,9 +423,9 @@ class CompiledGrammar(LoadedGrammar, Shared):
         table = self.generation.table
         slots = table.slots
         return {
-            "rows": slots[grammar_layout.KERNELS + COUNT],
-            "configurations": slots[grammar_layout.N_CONFIGURATIONS],
-            "own_masks": slots[grammar_layout.N_OWN_MASKS],
+            "rows": table.view.kernels.count,
+            "configurations": slots[GRAMMAR.n_configurations],
+            "own_masks": slots[GRAMMAR.n_own_masks],
             "bytes": self.bytes_used,
             "renewals": self.n_renewals,
             "cut": self.n_cut,

@@ -32,6 +32,7 @@ from ..grammar.overlaps import Overlaps
 from ..grammar.tails import Network
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
+from ..kernels.tables.operations import Operation
 from ..regex.strings import Strings
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
@@ -127,9 +128,9 @@ def dead_end(generation: Generation) -> bytes | None:
         if len(texts) > MAX_CONFIGURATIONS or n_steps > MAX_STEPS:
             unseen.append(here)
             continue
-        generation.run(engine.LIVE_BYTES, here, data=flags)
+        generation.run(Operation.LIVE_BYTES, here, data=flags)
         for byte in np.flatnonzero(flags).tolist():
-            after = generation.run(engine.ADVANCE, here, data=ALL_BYTES[byte])
+            after = generation.run(Operation.ADVANCE, here, data=ALL_BYTES[byte])
             n_steps += 1
             if after == REFUSED:
                 continue

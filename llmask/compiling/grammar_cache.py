@@ -14,7 +14,6 @@ from itertools import islice
 from typing import Any
 
 from .. import forks
-from ..kernels.tables.memory import BYTES_USED
 from ..store.store import Store
 from .compiled import CompiledGrammar
 
@@ -52,7 +51,7 @@ class _Entry:
         rules = self.grammar.own_rules
         written = COLUMN_BYTES * sum(rules.sizes()) if rules.needs_variants else 0
         generation = self.grammar.generation
-        return generation.table.slots[BYTES_USED] + generation.kept_bytes + self._objects + written
+        return generation.table.bytes_used + generation.kept_bytes + self._objects + written
 
 
 def _flat(key: tuple[Any, ...]) -> Iterator[Any]:

@@ -29,6 +29,7 @@ from ..errors import LimitExceeded, LlmaskError
 from ..grammar.derivations import NO_LEXEME, NOTHING, Derivations, Step
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
+from ..kernels.tables.operations import Operation
 from ..regex.strings import Strings
 from .likely import runs_on
 
@@ -186,7 +187,7 @@ class _Reader:
         while len(text) < target:
             if self._may_end(here) and random.random() < ENDS:
                 break
-            self._generation.run(engine.LIVE_BYTES, here, data=flags)
+            self._generation.run(Operation.LIVE_BYTES, here, data=flags)
             live = np.flatnonzero(flags).tolist()
             if not live:
                 break
@@ -212,7 +213,7 @@ class _Reader:
                     found.append(order[number][2])
                     number = order[number][1]
                 return bytes(reversed(found)), True
-            self._generation.run(engine.LIVE_BYTES, here, data=flags)
+            self._generation.run(Operation.LIVE_BYTES, here, data=flags)
             for byte in np.flatnonzero(flags).tolist():
                 after = self._read(here, byte)
                 if after != REFUSED and after not in known:
@@ -223,10 +224,10 @@ class _Reader:
         return None, True
 
     def _read(self, here: int, byte: int) -> int:
-        return self._generation.run(engine.ADVANCE, here, data=ALL_BYTES[byte : byte + 1].copy())
+        return self._generation.run(Operation.ADVANCE, here, data=ALL_BYTES[byte : byte + 1].copy())
 
     def _read_all(self, here: int, text: bytes) -> int:
-        return self._generation.run(engine.ADVANCE, here, data=np.frombuffer(text, np.uint8).astype(np.int32))
+        return self._generation.run(Operation.ADVANCE, here, data=np.frombuffer(text, np.uint8).astype(np.int32))
 
     def _may_end(self, here: int) -> bool:
         return bool(engine.is_accepting(self._generation.table.address, here))

@@ -20,8 +20,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import LlmaskError
-from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
+from ..kernels.tables.operations import Operation
 from .likely import CLOSING, END, OPENING, Likely, closes
 
 if TYPE_CHECKING:
@@ -132,12 +132,12 @@ class _Search:
         after = self._after.get((here, token))
         if after is None:
             self._build(here)
-            after = self._after[here, token] = self.generation.run(engine.ACCEPT, here, token)
+            after = self._after[here, token] = self.generation.run(Operation.ACCEPT, here, token)
         return after
 
     def _build(self, here: int) -> None:
         if here not in self.masks:
-            self.generation.run(engine.BUILD_MASK, here)
+            self.generation.run(Operation.BUILD_MASK, here)
             self.masks.add(here)
 
     def _split(self, text: bytes) -> tuple[tuple[int, ...], bytes] | None:

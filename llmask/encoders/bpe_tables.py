@@ -63,20 +63,20 @@ class BpeTables(EncoderTable):
         self._finish(vocabulary.encoder.ignore_merges)
 
     def _enter_tokens(self, tokens: StringTable, include: np.ndarray) -> None:
-        from ..kernels.encoders import encoder_slots as slots
+        from ..kernels.encoders.encoder_slots import EncoderSlot
 
-        self.put(slots.OFFSETS, tokens.offsets)
-        self.put(slots.DATA, tokens.data)
+        self.put(EncoderSlot.OFFSETS, tokens.offsets)
+        self.put(EncoderSlot.DATA, tokens.data)
         self._enter_words(include)
-        self.byte_tokens = self.put(slots.BYTE_TOKENS, np.full(256, -1, np.int32))
-        self.put_number(slots.LONGEST_WORD, self.doors.enter_words(self.address, include, self.byte_tokens))
+        self.byte_tokens = self.put(EncoderSlot.BYTE_TOKENS, np.full(256, -1, np.int32))
+        self.put_number(EncoderSlot.LONGEST_WORD, self.doors.enter_words(self.address, include, self.byte_tokens))
 
     def _enter_words(self, include: np.ndarray) -> None:
-        from ..kernels.encoders import encoder_slots as slots
+        from ..kernels.encoders.encoder_slots import EncoderSlot
 
         bits = max(4, int(2 * np.count_nonzero(include)).bit_length())
-        self.put_number(slots.WORD_BITS, bits)
-        self.put(slots.WORDS, np.zeros(2 << bits, np.int64))
+        self.put_number(EncoderSlot.WORD_BITS, bits)
+        self.put(EncoderSlot.WORDS, np.zeros(2 << bits, np.int64))
 
     def _read_splits(self, merges: StringTable | None, include: np.ndarray) -> tuple[np.ndarray, int]:
         if merges is None:
@@ -95,33 +95,33 @@ class BpeTables(EncoderTable):
 
     def _trace(self, include: np.ndarray) -> None:
         from ..kernels.encoders import bpe_pairs
-        from ..kernels.encoders import encoder_slots as slots
+        from ..kernels.encoders.encoder_slots import EncoderSlot
 
         made_of = np.full((len(include), bpe_pairs.MADE_BYTES // 4), -1, np.int32)
-        lengths = np.diff(self.get(slots.OFFSETS))
+        lengths = np.diff(self.get(EncoderSlot.OFFSETS))
         made_of[:, bpe_pairs.LENGTH // 4] = lengths
         made_of[:, bpe_pairs.TIME // 4] = bpe_pairs.UNREACHED
         made_of[self.byte_tokens[self.byte_tokens >= 0], bpe_pairs.TIME // 4] = bpe_pairs.BYTE_TIME
-        self._made_of = self.put(slots.MADE_OF, made_of)
+        self._made_of = self.put(EncoderSlot.MADE_OF, made_of)
         bits = max(4, int(2 * np.count_nonzero(include)).bit_length())
-        self.put_number(slots.PAIR_BITS, bits)
-        self.put(slots.PAIRS, np.zeros(1 << bits, np.int64))
-        self.put(slots.PAIR_FILTER, np.zeros(1 << (bits + bpe_pairs.FILTER_BITS - 3), np.uint8))
+        self.put_number(EncoderSlot.PAIR_BITS, bits)
+        self.put(EncoderSlot.PAIRS, np.zeros(1 << bits, np.int64))
+        self.put(EncoderSlot.PAIR_FILTER, np.zeros(1 << (bits + bpe_pairs.FILTER_BITS - 3), np.uint8))
         # NumPy sorts 16 bits by their digits; no trie takes tokens of more than 4,095 bytes
         order = np.argsort(lengths[self._splits[:, 2]].astype(np.uint16), kind="stable")
         self.doors.trace_histories(self.address, self._splits, self._ranks, order)
 
     def add_merges(self) -> None:
         """Enter all merges, dead ones too, which the heap needs; does nothing the second time."""
-        from ..kernels.encoders import encoder_slots as slots
+        from ..kernels.encoders.encoder_slots import EncoderSlot
 
         with self._adding_merges:  # two threads may want them at the same time
-            if slots.MERGES in self._arrays:
+            if EncoderSlot.MERGES in self._arrays:
                 return
             bits = max(4, int(2 * len(self._splits)).bit_length())
             merges = np.zeros(2 << bits, np.int64)
-            self.put_number(slots.MERGE_BITS, bits)
-            self.put(slots.MERGES, merges)
+            self.put_number(EncoderSlot.MERGE_BITS, bits)
+            self.put(EncoderSlot.MERGES, merges)
             self.doors.enter_merges(self.address, self._splits, self._ranks)
 
     @property
@@ -133,18 +133,18 @@ class BpeTables(EncoderTable):
         return reached
 
     def _finish(self, ignore_merges: bool) -> None:
-        from ..kernels.encoders import encoder_slots as slots
+        from ..kernels.encoders.encoder_slots import EncoderSlot
 
-        tokens = StringTable(self.get(slots.OFFSETS), self.get(slots.DATA))
+        tokens = StringTable(self.get(EncoderSlot.OFFSETS), self.get(EncoderSlot.DATA))
         reachable = self.is_reachable
         trie = build_trie(tokens.offsets, tokens.data, reachable)
         self.doors.link_prefixes(np.array(trie.node), self._made_of.ctypes.data, np.empty(4097, np.int32))
-        self.put(slots.FORWARD, double_array(trie))
-        self.put_number(slots.IS_WHOLE, int(ignore_merges))
+        self.put(EncoderSlot.FORWARD, double_array(trie))
+        self.put_number(EncoderSlot.IS_WHOLE, int(ignore_merges))
         if not ignore_merges:
             self._enter_words(reachable)
             longest = self.doors.enter_words(self.address, reachable, np.empty(256, np.int32))
-            self.put_number(slots.LONGEST_WORD, longest)
+            self.put_number(EncoderSlot.LONGEST_WORD, longest)
 
 
 def _missing_strings(

@@ -39,14 +39,14 @@ class GreedyEncoder:
 
     @cached_property
     def _table(self) -> EncoderTable:
-        from ..kernels.encoders import encoder_slots as slots
+        from ..kernels.encoders.encoder_slots import EncoderSlot
 
         table = EncoderTable(None)
         tokens, is_found = self._vocabulary.tokens, ~misspelled(self._vocabulary)
         is_rwkv = self._vocabulary.encoder.kind == "greedy" and has_spelling(self._vocabulary)
         entries = build_double_array(tokens) if is_rwkv else double_array(build_trie(*tokens, is_found))
-        table.put(slots.OFFSETS, tokens.offsets)
-        table.put(slots.FORWARD, entries)
+        table.put(EncoderSlot.OFFSETS, tokens.offsets)
+        table.put(EncoderSlot.FORWARD, entries)
         return table
 
     def encode(self, text: str) -> list[int]:

@@ -41,29 +41,29 @@ class Room:
     """
 
     def __init__(self) -> None:
-        from ..kernels.encoders import piece_slots as slots
+        from ..kernels.encoders.piece_slots import N_ROOM_SLOTS, RoomSlot
         from ..kernels.encoders.unigram_words import STATES_BYTES, WORDS_BYTES
 
-        self._slots = np.zeros(slots.N_ROOM_SLOTS, np.int64)
+        self._slots = np.zeros(N_ROOM_SLOTS, np.int64)
         self.address: int = self._slots.ctypes.data
         self._words = np.zeros(WORDS_BYTES + STATES_BYTES + CACHE_LINE, np.uint8)
-        self._slots[slots.WORDS] = (self._words.ctypes.data + CACHE_LINE - 1) & -CACHE_LINE
+        self._slots[RoomSlot.WORDS] = (self._words.ctypes.data + CACHE_LINE - 1) & -CACHE_LINE
         self.resize(FIRST_CAPACITY)
 
     def resize(self, capacity: int) -> None:
         """Make room for normalized texts of so many bytes; words that are remembered stay."""
-        from ..kernels.encoders import piece_slots as slots
+        from ..kernels.encoders.piece_slots import RECORD_BYTES, RoomSlot
 
         self.capacity = capacity
         ids = np.empty(3 * capacity + 1, np.int32)
         self._arrays: dict[int, np.ndarray] = {
-            slots.NORMAL: np.empty(capacity, np.uint8),
-            slots.RECORDS: np.zeros((capacity + 1) * slots.RECORD_BYTES, np.uint8),
-            slots.PATH: np.empty(capacity + 1, np.int32),
-            slots.IDS: ids,
+            RoomSlot.NORMAL: np.empty(capacity, np.uint8),
+            RoomSlot.RECORDS: np.zeros((capacity + 1) * RECORD_BYTES, np.uint8),
+            RoomSlot.PATH: np.empty(capacity + 1, np.int32),
+            RoomSlot.IDS: ids,
         }
         self.ids = memoryview(ids)  # type: ignore[arg-type] # older NumPy does not declare the buffer
-        self._slots[slots.CAPACITY] = capacity
+        self._slots[RoomSlot.CAPACITY] = capacity
         for slot, array in self._arrays.items():
             self._slots[slot] = array.ctypes.data
 

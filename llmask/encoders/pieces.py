@@ -68,7 +68,7 @@ def without(strings: StringTable, is_hidden: np.ndarray) -> StringTable:
 def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
     """Fill the slots that the compiled `normalize` reads."""
     from ..kernels.encoders import charsmap_rules
-    from ..kernels.encoders import piece_slots as slots
+    from ..kernels.encoders.piece_slots import PieceSlot
     from ..kernels.machine import jit
 
     data = vocabulary.encoder
@@ -78,19 +78,19 @@ def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
         jit.make_ready("charsmap")
         units, replacements = (np.array(part) for part in data.charsmap)
         charsmap_rules.find_plain_bytes(units, is_plain)
-        table.put(slots.N_UNITS, len(units))
-        table.put_array(slots.UNITS, units)
-        table.put_array(slots.REPLACEMENTS, replacements)
+        table.put(PieceSlot.N_UNITS, len(units))
+        table.put_array(PieceSlot.UNITS, units)
+        table.put_array(PieceSlot.REPLACEMENTS, replacements)
     if data.rules == "sentencepiece":
         users = user_defined_strings(vocabulary, vocabulary.texts)
         if len(users.data):
             is_plain[[byte for byte in (string[0] for string in users.strings() if string) if byte < 128]] = 0
-            table.put_array(slots.USERS, build_double_array(users))
-    table.put_array(slots.IS_PLAIN, is_plain)
-    table.put(slots.ADDS_SPACE, data.add_space_prefix * (2 if data.space_prefix_once else 1))
-    table.put(slots.SPACE_IS_SUFFIX, data.space_is_suffix)
-    table.put(slots.REMOVES_SPACES, data.remove_extra_whitespaces)
-    table.put(slots.ESCAPES_SPACES, data.escape_whitespaces)
+            table.put_array(PieceSlot.USERS, build_double_array(users))
+    table.put_array(PieceSlot.IS_PLAIN, is_plain)
+    table.put(PieceSlot.ADDS_SPACE, data.add_space_prefix * (2 if data.space_prefix_once else 1))
+    table.put(PieceSlot.SPACE_IS_SUFFIX, data.space_is_suffix)
+    table.put(PieceSlot.REMOVES_SPACES, data.remove_extra_whitespaces)
+    table.put(PieceSlot.ESCAPES_SPACES, data.escape_whitespaces)
 
 
 def list_neighbours(tokens: StringTable) -> np.ndarray:

@@ -55,15 +55,15 @@ class SpmEncoder(PieceEncoder):
     name = "spm"
 
     def _make_table(self) -> PieceTable:
-        from ..kernels.encoders import piece_slots as slots
+        from ..kernels.encoders.piece_slots import N_SLOTS, PieceSlot
 
         vocabulary = self._vocabulary
-        table = PieceTable(slots.N_SLOTS)
+        table = PieceTable(N_SLOTS)
         put_normalization(table, vocabulary)
         tokens = matched_strings(vocabulary)
         characters, symbols = list_characters(tokens)
-        table.put_array(slots.CHARACTERS, build_double_array(characters))
-        table.put_array(slots.SYMBOLS, symbols)
+        table.put_array(PieceSlot.CHARACTERS, build_double_array(characters))
+        table.put_array(PieceSlot.SYMBOLS, symbols)
         strings = append_strings(tokens, characters, symbols)
         if vocabulary.encoder.merges is not None:
             names = {vocabulary.texts.get(token) for token in vocabulary.special_ids.tolist()}
@@ -72,20 +72,20 @@ class SpmEncoder(PieceEncoder):
             pairs = scored_pairs(strings, vocabulary.encoder.scores)
         different, ranks = np.unique(pairs.ranks, return_inverse=True)
         pair_slots = fill_slots(pairs._replace(ranks=ranks.astype(np.int32)))
-        table.put(slots.N_RANKS, len(different))
-        table.put_array(slots.PAIRS, pair_slots)
-        table.put(slots.PAIRS_MASK, len(pair_slots) // 2 - 1)
-        table.put_array(slots.NEIGHBOURS, list_neighbours(tokens))
+        table.put(PieceSlot.N_RANKS, len(different))
+        table.put_array(PieceSlot.PAIRS, pair_slots)
+        table.put(PieceSlot.PAIRS_MASK, len(pair_slots) // 2 - 1)
+        table.put_array(PieceSlot.NEIGHBOURS, list_neighbours(tokens))
         if vocabulary.encoder.rules == "sentencepiece":
             users = user_defined_strings(vocabulary, tokens)
             if len(users.data):
-                table.put_array(slots.FROZEN, build_double_array(users))
-        table.put(slots.N_TOKENS, tokens.n_strings)
-        table.put(slots.UNKNOWN_ID, vocabulary.encoder.unknown_id)
+                table.put_array(PieceSlot.FROZEN, build_double_array(users))
+        table.put(PieceSlot.N_TOKENS, tokens.n_strings)
+        table.put(PieceSlot.UNKNOWN_ID, vocabulary.encoder.unknown_id)
         spelled = byte_tokens(vocabulary)
         if spelled is not None:
-            table.put_array(slots.BYTE_TOKENS, spelled)
-        table.put(slots.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
+            table.put_array(PieceSlot.BYTE_TOKENS, spelled)
+        table.put(PieceSlot.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
         return table
 
     def _make_encode(self) -> Callable[[str], list[int]]:

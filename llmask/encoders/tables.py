@@ -109,20 +109,20 @@ class EncoderTable:
     """
 
     def __init__(self, automaton: Automaton | None) -> None:
-        from ..kernels.encoders import encoder_slots
+        from ..kernels.encoders.encoder_slots import N_SLOTS, EncoderSlot
 
         self.doors = DOORS
-        self._slots = np.zeros(encoder_slots.N_SLOTS, np.int64)
+        self._slots = np.zeros(N_SLOTS, np.int64)
         self._arrays: dict[int, np.ndarray] = {}
         self.address: int = self._slots.ctypes.data
         if automaton is None:
             return
-        self.put(encoder_slots.CLASS_INDEX, automaton.class_index)
-        self.put(encoder_slots.CLASS_BLOCKS, automaton.class_blocks)
-        self.put_number(encoder_slots.N_CLASSES, automaton.n_classes)
-        self.put_number(encoder_slots.N_PATTERNS, len(automaton.transitions))
+        self.put(EncoderSlot.CLASS_INDEX, automaton.class_index)
+        self.put(EncoderSlot.CLASS_BLOCKS, automaton.class_blocks)
+        self.put_number(EncoderSlot.N_CLASSES, automaton.n_classes)
+        self.put_number(EncoderSlot.N_PATTERNS, len(automaton.transitions))
         for level, transitions in enumerate(automaton.transitions):
-            self.put(encoder_slots.TRANSITIONS + level, transitions)
+            self.put(EncoderSlot.TRANSITIONS + level, transitions)
 
     def put(self, slot: int, array: np.ndarray) -> np.ndarray:
         """Keep an array alive and its address in a slot; returns the array."""
@@ -140,9 +140,9 @@ class EncoderTable:
 
     @cached_property
     def _integers(self) -> IntegerList:
-        from ..kernels.encoders import encoder_slots
+        from ..kernels.encoders.encoder_slots import EncoderSlot
 
-        return IntegerList(len(self.get(encoder_slots.OFFSETS)) - 1)
+        return IntegerList(len(self.get(EncoderSlot.OFFSETS)) - 1)
 
     def get(self, slot: int) -> np.ndarray:
         """The array of a slot."""

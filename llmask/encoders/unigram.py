@@ -37,25 +37,25 @@ class UnigramEncoder(PieceEncoder):
     name = "ugm"
 
     def _make_table(self) -> PieceTable:
-        from ..kernels.encoders import piece_slots as slots
+        from ..kernels.encoders.piece_slots import N_SLOTS, PieceSlot
 
         vocabulary = self._vocabulary
-        table = PieceTable(slots.N_SLOTS)
+        table = PieceTable(N_SLOTS)
         put_normalization(table, vocabulary)
         strings = matched_strings(vocabulary)
         scores = self._scores()
         is_normal = vocabulary.types == TokenType.NORMAL
         lowest = scores[is_normal].min(initial=np.float32(0.0) if not is_normal.any() else np.float32(np.inf))
-        table.put_array(slots.TOKENS, build_double_array(strings))
-        table.put_array(slots.SCORES, scores)
-        table.put_array(slots.NEIGHBOURS, list_neighbours(strings))
-        table.put(slots.UNKNOWN_ID, vocabulary.encoder.unknown_id)
-        table.put_array(slots.UNKNOWN_SCORE, np.array([lowest - UNKNOWN_PENALTY], np.float32))
+        table.put_array(PieceSlot.TOKENS, build_double_array(strings))
+        table.put_array(PieceSlot.SCORES, scores)
+        table.put_array(PieceSlot.NEIGHBOURS, list_neighbours(strings))
+        table.put(PieceSlot.UNKNOWN_ID, vocabulary.encoder.unknown_id)
+        table.put_array(PieceSlot.UNKNOWN_SCORE, np.array([lowest - UNKNOWN_PENALTY], np.float32))
         spelled = byte_tokens(vocabulary)
         if spelled is not None:
-            table.put_array(slots.BYTE_TOKENS, spelled)
-        table.put(slots.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
-        table.put(slots.ADDS_FLOAT64, vocabulary.encoder.rules == "llama.cpp")
+            table.put_array(PieceSlot.BYTE_TOKENS, spelled)
+        table.put(PieceSlot.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
+        table.put(PieceSlot.ADDS_FLOAT64, vocabulary.encoder.rules == "llama.cpp")
         return table
 
     def _scores(self) -> np.ndarray:

@@ -96,16 +96,16 @@ class WordPieceEncoder:
 
     @cached_property
     def _tokens(self) -> PieceTable:
-        from ..kernels.encoders import piece_slots as slots
         from ..kernels.encoders import wordpiece_match  # noqa: F401 # declares the door that is made ready
+        from ..kernels.encoders.piece_slots import N_SLOTS, PieceSlot
         from ..kernels.machine import jit
 
         jit.make_ready("wordpiece")
-        table = PieceTable(slots.N_SLOTS)
+        table = PieceTable(N_SLOTS)
         table.put_array(
-            slots.TOKENS, build_double_array(without(self._vocabulary.tokens, misspelled(self._vocabulary)))
+            PieceSlot.TOKENS, build_double_array(without(self._vocabulary.tokens, misspelled(self._vocabulary)))
         )
-        table.put(slots.UNKNOWN_ID, self._vocabulary.encoder.unknown_id)
+        table.put(PieceSlot.UNKNOWN_ID, self._vocabulary.encoder.unknown_id)
         return table
 
     @cached_property

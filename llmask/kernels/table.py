@@ -9,7 +9,7 @@ import ctypes
 import sys
 from array import array
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from . import engine
 from .machine.jit import make_ready
+from .machine.views import TableView
 from .tables import memory
 
 
@@ -37,8 +38,8 @@ class Table:
         slots = array("q", bytes(8 * n_slots))  # says where it lies sooner than numpy does
         self.array: npt.NDArray[np.int64] = np.frombuffer(slots, np.int64)
         self.slots = memoryview(slots)
-        self.slots[memory.MAX_BYTES] = max_bytes
-        self.slots[memory.MAX_WORK] = 2**62  # of `build` each call sets its own
+        self.slots[memory.BASE.max_bytes] = max_bytes
+        self.slots[memory.BASE.max_work] = 2**62  # of `build` each call sets its own
         self._blocks, self._pools = blocks, pools
         self.address = slots.buffer_info()[0]
 
@@ -57,10 +58,15 @@ class Table:
         size = np.dtype(dtype).itemsize
         return np.frombuffer(ctypes.string_at(self.slots[slot] + first * size, n * size) if n else b"", dtype)
 
+    @cached_property
+    def view(self) -> TableView:
+        """What lies in the table, by the names of kernels/tables/; it is there as long as the table is."""
+        return TableView(self.address)
+
     @property
     def bytes_used(self) -> int:
         """Memory behind the table, in bytes."""
-        return self.slots[memory.BYTES_USED]
+        return self.slots[memory.BASE.bytes_used]
 
 
 @cache

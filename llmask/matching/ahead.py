@@ -25,6 +25,7 @@ from ..arguments import listed
 from ..errors import LlmaskError
 from ..kernels import engine
 from ..kernels.mask.assemble import FILL_MISS
+from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
 from .matcher import Matcher
 
@@ -43,7 +44,7 @@ class _Reader:
         while True:
             generation, configuration = self.asked.get()
             with suppress(LlmaskError):  # whoever fills the mask is told
-                generation.run(engine.BUILD_MASK, configuration)
+                generation.run(Operation.BUILD_MASK, configuration)
             del generation  # an idle thread keeps no grammar
 
 

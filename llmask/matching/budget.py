@@ -27,9 +27,9 @@ import numpy as np
 
 from ..arguments import as_bitmask, as_integer, no_such_row
 from ..errors import BudgetError, LimitExceeded, LlmaskError
-from ..kernels.finish import operations as finish_operations
 from ..kernels.finish.paths import NO_BOUND
 from ..kernels.mask.configurations import ENDED
+from ..kernels.tables.operations import Operation
 from ..work import in_parts, metered
 from .finish import SLACK, Inside, Int32s, Reach, ends_of, has_ends
 from .sequence import Sequence
@@ -141,7 +141,7 @@ def next_of_end(sequence: Sequence) -> list[int]:
         configuration = sequence.configuration
         if in_parts(lambda: ends.bound(configuration)) >= NO_BOUND:
             raise no_end(sequence.place())
-        return [sequence.run(finish_operations.FINISHING_TOKEN, configuration)]
+        return [sequence.run(Operation.FINISHING_TOKEN, configuration)]
 
 
 def known_end(sequence: Sequence) -> list[int] | None:

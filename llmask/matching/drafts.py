@@ -31,6 +31,7 @@ from ..kernels.mask.draft_tree import (
     STATE_FIELDS,
     WALKED,
 )
+from ..kernels.tables.operations import Operation
 from .sequence import Sequence
 
 Nodes = npt.NDArray[np.int64]
@@ -96,7 +97,7 @@ def _walk_compiled(sequence: Sequence, words: Any, next_token: Nodes, next_sibli
             if generation is not sequence.generation:
                 continue  # configurations have other numbers now
             if ended_by == NO_MASK:
-                generation.run(engine.BUILD_MASK, int(state[after + node]))
+                generation.run(Operation.BUILD_MASK, int(state[after + node]))
             else:
                 assert ended_by == NO_STEP
                 state[after + node] = _built_after(sequence, int(state[before + node]), int(tokens[node]))
@@ -104,7 +105,7 @@ def _walk_compiled(sequence: Sequence, words: Any, next_token: Nodes, next_sibli
 
 def _built_after(sequence: Sequence, configuration: int, token: int) -> int:
     """The configuration behind a token, which is built; REFUSED."""
-    reached = sequence.generation.run(engine.ACCEPT, configuration, token)
+    reached = sequence.generation.run(Operation.ACCEPT, configuration, token)
     is_end = token in sequence.store.tokenizer.eos_ids
     if reached == REFUSED and is_end and engine.is_accepting(sequence.grammar_address, configuration):
         return ENDED

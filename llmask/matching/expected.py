@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arguments import shown
 from ..kernels import engine
+from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
 from ..tokenizer.tokenizer import Tokenizer
 from .sequence import Sequence
@@ -24,10 +25,10 @@ def may_be_named(sequence: Sequence, configuration: int) -> bool:
 def named_ranges(sequence: Sequence, configuration: int) -> list[tuple[int, int]]:
     """First and last ids of the tokens that the grammar names, each range once; ranges may overlap."""
     numbers = np.zeros(0, np.int32)
-    n = sequence.run(engine.NAMED_RANGES, configuration, numbers)
+    n = sequence.run(Operation.NAMED_RANGES, configuration, numbers)
     if n:
         numbers = np.zeros(n, np.int32)
-        sequence.run(engine.NAMED_RANGES, configuration, numbers)
+        sequence.run(Operation.NAMED_RANGES, configuration, numbers)
     return sorted(set(zip(numbers[::2].tolist(), numbers[1::2].tolist(), strict=True)))
 
 
@@ -55,10 +56,10 @@ def temperature_of(sequence: Sequence) -> float | None:
 def rules_at(generation: Generation, configuration: int, with_expected: bool = False) -> list[int]:
     """The rules whose terminals are in hand; where none is, those whose terminals may begin, if they are wanted."""
     found = np.zeros(0, np.int32)
-    n = generation.run(engine.OPEN_RULES, configuration, int(with_expected), found)
+    n = generation.run(Operation.OPEN_RULES, configuration, int(with_expected), found)
     if n:
         found = np.zeros(n, np.int32)
-        generation.run(engine.OPEN_RULES, configuration, int(with_expected), found)
+        generation.run(Operation.OPEN_RULES, configuration, int(with_expected), found)
     rules: list[int] = found.tolist()
     return rules
 
@@ -66,7 +67,7 @@ def rules_at(generation: Generation, configuration: int, with_expected: bool = F
 def live_bytes(sequence: Sequence, configuration: int) -> list[int]:
     """The bytes that may come next."""
     flags = np.zeros(256, np.int32)
-    sequence.run(engine.LIVE_BYTES, configuration, flags)
+    sequence.run(Operation.LIVE_BYTES, configuration, flags)
     found: list[int] = np.flatnonzero(flags).tolist()
     return found
 

@@ -3,7 +3,7 @@
 Bounds and ways are found in kernels (kernels/finish/paths.py); here is what is kept of them, and the search for shorter
 ways over whole tokens. The tokens of a mask are grouped by the configurations that they lead to, tens for thousands.
 
-In the middle of values that must not repeat (values/transcripts.py) every token leads to a configuration of its own,
+In the middle of values that must not repeat (values/places.py) every token leads to a configuration of its own,
 and looking at each takes milliseconds: what may follow has to be derived without its text. There the first token stands
 for all that lead to the same row and lexer state: these are taken to need at most SLACK tokens more than it does. That
 is no proof. An end of the value may be refused where that of the first token is not, and another text be asked for: a
@@ -25,13 +25,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import LimitExceeded
-from ..kernels import engine
-from ..kernels.finish import operations as finish_operations
 from ..kernels.finish.paths import NO_BOUND
 from ..kernels.lexer.states import DEAD
 from ..kernels.machine.constants import NO_TOKEN
 from ..kernels.mask.configurations import ENDED
-from ..kernels.tables import grammar_layout
+from ..kernels.tables.grammar_layout import GRAMMAR
+from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
 from ..work import metered, spend
 
@@ -141,7 +140,7 @@ class Ends:
         """Bounds of some configurations."""
         n = len(configurations)
         data = np.concatenate([configurations, np.zeros(n, np.int32)])
-        self._generation.run(finish_operations.BOUNDS, data=data)
+        self._generation.run(Operation.BOUNDS, data=data)
         return data[n:]
 
     def _bounds_of_some(self, configurations: Int32s, first: int) -> Int32s:
@@ -169,9 +168,9 @@ class Ends:
         some, so this is for two or three rules that one token opens. It is no proof: it may open more of them, one
         inside the other, and an intersection may ask for more than its parts.
         """
-        n_states = int(self._generation.table.slots[grammar_layout.N_RTN_STATES])
+        n_states = int(self._generation.table.slots[GRAMMAR.n_rtn_states])
         if self._jump[1] != n_states:
-            self._jump = self._generation.run(finish_operations.GREATEST_COST) + LEAST_JUMP, n_states
+            self._jump = self._generation.run(Operation.GREATEST_COST) + LEAST_JUMP, n_states
         return self._jump[0]
 
     def far(self, configuration: int) -> int:
@@ -187,24 +186,24 @@ class Ends:
         assert self.bound(configuration) < NO_BOUND
         tokens: list[int] = []
         while configuration != ENDED:
-            token = self._generation.run(finish_operations.FINISHING_TOKEN, configuration)
+            token = self._generation.run(Operation.FINISHING_TOKEN, configuration)
             if token == NO_TOKEN:
                 break
             tokens.append(token)
-            configuration = self._generation.run(engine.ACCEPT, configuration, token)
+            configuration = self._generation.run(Operation.ACCEPT, configuration, token)
         return tokens
 
     def keep(self, configuration: int, path: list[int]) -> None:
         """Have the bound of a configuration be at most what a path says that ended it in other tables."""
         way = [configuration]
         for token in path:
-            way.append(self._generation.run(engine.ACCEPT, way[-1], token))
+            way.append(self._generation.run(Operation.ACCEPT, way[-1], token))
         bounds = self.bounds(np.array(way, np.int32))
         behind = int(bounds[-1])
         self._n_lowered += 1
         for here, token in zip(reversed(way[:-1]), reversed(path), strict=True):
             behind += 1
-            self._generation.run(finish_operations.LOWER_BOUND, here, behind, np.array([token], np.int32))
+            self._generation.run(Operation.LOWER_BOUND, here, behind, np.array([token], np.int32))
 
     # --- where tokens lead
 
@@ -243,15 +242,15 @@ class Ends:
 
     def _find_reach(self, configuration: int) -> Reach:
         run = self._generation.run
-        pairs = self._pairs(finish_operations.LIST_CROSSING, configuration)
-        state = run(finish_operations.TWIN_OF, configuration)
+        pairs = self._pairs(Operation.LIST_CROSSING, configuration)
+        state = run(Operation.TWIN_OF, configuration)
         first_tokens = self.inside(state).first_tokens
         spend(GROUP_WORK * len(first_tokens))  # as texts: as a token the first one of a group may be named
-        reached = self._behind(configuration, first_tokens, finish_operations.AFTER_TEXTS)
+        reached = self._behind(configuration, first_tokens, Operation.AFTER_TEXTS)
         is_recorded = int(self._without_records(np.array([configuration], np.int32))[0]) != configuration
         token, shortest = NO_TOKEN, ENDED
         if self.bound(configuration) < NO_BOUND:
-            token = run(finish_operations.FINISHING_TOKEN, configuration)
+            token = run(Operation.FINISHING_TOKEN, configuration)
         if token != NO_TOKEN:
             shortest = int(self._behind(configuration, np.array([token], np.int32))[0])
         if is_recorded:  # the first token of each group is certain, and so is that of the bound
@@ -281,9 +280,7 @@ class Ends:
         kept: OrderedDict[int, Inside] = store.notes.setdefault(NOTE, OrderedDict())
         known = kept.get(state)
         if known is None:
-            pairs = self._pairs(
-                finish_operations.LIST_INSIDE, state, store.tokenizer.vocab_size
-            )  # nearly all, of a string
+            pairs = self._pairs(Operation.LIST_INSIDE, state, store.tokenizer.vocab_size)  # nearly all, of a string
             order = np.argsort(pairs[:, 1], kind="stable")
             ends = np.flatnonzero(np.diff(pairs[order, 1])) + 1
             first = np.concatenate([[0], ends, [len(pairs)]]) if len(pairs) else np.zeros(1, np.int64)
@@ -298,10 +295,10 @@ class Ends:
     def _without_records(self, configurations: Int32s) -> Int32s:
         """Configurations of the same rows where nothing is recorded."""
         data = np.concatenate([configurations, np.zeros(len(configurations), np.int32)])
-        self._generation.run(finish_operations.WITHOUT_RECORDS, data=data)
+        self._generation.run(Operation.WITHOUT_RECORDS, data=data)
         return data[len(configurations) :]
 
-    def _behind(self, configuration: int, tokens: Int32s, operation: int = finish_operations.AFTER_TOKENS) -> Int32s:
+    def _behind(self, configuration: int, tokens: Int32s, operation: int = Operation.AFTER_TOKENS) -> Int32s:
         """Configurations behind some tokens."""
         n = len(tokens)
         data = np.concatenate([tokens, np.zeros(n, np.int32)])
@@ -365,7 +362,7 @@ class Ends:
         while before[place][0] >= 0:
             place, token = before[place]
             bound += 1
-            self._generation.run(finish_operations.LOWER_BOUND, place, bound, np.array([token], np.int32))
+            self._generation.run(Operation.LOWER_BOUND, place, bound, np.array([token], np.int32))
 
 
 NOTE = "ends"  # name among the notes of a generation, and of a store

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
+from ..kernels.tables.operations import Operation
 from ..tokenizer.tokenizer import Tokenizer
 from .expected import may_be_named, named_ranges
 from .history import BYTES_TOKEN
@@ -29,10 +30,10 @@ def find_forced(sequence: Sequence) -> tuple[bytes, int]:
     sequence.make_room()
     configuration = sequence.configuration
     while len(forced) < MAX_FORCED_BYTES and not _may_stop(sequence, configuration):
-        if sequence.run(engine.LIVE_BYTES, configuration, flags) != 1:
+        if sequence.run(Operation.LIVE_BYTES, configuration, flags) != 1:
             break
         byte = np.flatnonzero(flags).astype(np.int32)
-        configuration = sequence.run(engine.ADVANCE, configuration, byte)
+        configuration = sequence.run(Operation.ADVANCE, configuration, byte)
         forced.append(int(byte[0]))
     return bytes(forced), configuration
 
@@ -68,7 +69,7 @@ def _forced_name(sequence: Sequence) -> list[int]:
     ranges = named_ranges(sequence, configuration)
     if len(ranges) != 1 or ranges[0][0] != ranges[0][1]:
         return []
-    return [] if sequence.run(engine.LIVE_BYTES, configuration, np.zeros(256, np.int32)) else [ranges[0][0]]
+    return [] if sequence.run(Operation.LIVE_BYTES, configuration, np.zeros(256, np.int32)) else [ranges[0][0]]
 
 
 def _forced_text(sequence: Sequence) -> tuple[list[int], bool]:
@@ -80,12 +81,12 @@ def _forced_text(sequence: Sequence) -> tuple[list[int], bool]:
     tokenizer = sequence.grammar.tokenizer
     text, tokens = _since_special(sequence)
     flags = np.zeros(256, np.int32)
-    sequence.run(engine.LIVE_BYTES, after, flags)
+    sequence.run(Operation.LIVE_BYTES, after, flags)
     certain = tokenizer.certain_tokens(
         text + forced,
         _may_stop(sequence, after),
         flags != 0,
-        lambda data: sequence.run(engine.ADVANCE, after, items_of(data)) != REFUSED,
+        lambda data: sequence.run(Operation.ADVANCE, after, items_of(data)) != REFUSED,
     )
     if certain is None or not (text + forced).startswith(tokenizer.decode_bytes(certain)):
         return [], False

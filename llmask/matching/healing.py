@@ -18,11 +18,11 @@ import numpy as np
 
 from ..arguments import as_bitmask, as_integer, no_such_row, shown
 from ..errors import TokenRejected, VocabularyError
-from ..kernels import engine
 from ..kernels.finish.paths import NO_BOUND
 from ..kernels.machine.constants import NO_TOKEN
 from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FILTER, NO_FILTER
 from ..kernels.mask.configurations import REFUSED
+from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
 from .budget import check_least, checked_budget, no_end
@@ -105,7 +105,7 @@ class PrefixedMatcher(Matcher):
                 node, configuration = waiting.pop()
                 for child in range(int(first[node]), int(first[node + 1])):
                     data = np.array([of_byte[child]], np.int32)
-                    reached = self.run(engine.ADVANCE, configuration, data)
+                    reached = self.run(Operation.ADVANCE, configuration, data)
                     if reached != REFUSED:
                         waiting.append((int(of_node[child]), reached))
                         tokens.append(int(token_at[of_node[child]]))
@@ -147,7 +147,7 @@ class PrefixedMatcher(Matcher):
                 if len(text) <= len(rest):
                     bounds[token] = of_tails[len(rest) - len(text)]
                 else:
-                    bounds[token] = ends.bound(run(engine.ADVANCE, start, data=items_of(text[len(rest) :])))
+                    bounds[token] = ends.bound(run(Operation.ADVANCE, start, data=items_of(text[len(rest) :])))
         return [bounds[token] for token in tokens]
 
     def _tokens_within(self, tokens: list[int], budget: int) -> list[int]:
@@ -226,7 +226,7 @@ class PrefixedMatcher(Matcher):
         rest = self.rest
         if not data.startswith(rest[: len(data)]):
             return REFUSED
-        return generation.run(engine.ADVANCE, generation.start, data=items_of(data[len(rest) :]))
+        return generation.run(Operation.ADVANCE, generation.start, data=items_of(data[len(rest) :]))
 
     def accept_bytes(self, data: bytes) -> None:
         """As `Matcher.accept_bytes`."""

@@ -20,6 +20,7 @@ from ..kernels import engine
 from ..kernels.mask.assemble import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME, FILL_STOPS
 from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FILTER, NO_FILTER
 from ..kernels.mask.configurations import ENDED
+from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import metered, unmetered
@@ -268,7 +269,7 @@ class Matcher(Sequence):
 
     def _build_mask(self) -> None:
         """Build the mask that `engine.fill_mask` misses."""
-        self.run(engine.BUILD_MASK, self.configuration)
+        self.run(Operation.BUILD_MASK, self.configuration)
 
     # --- tokens
 
@@ -394,9 +395,8 @@ class Matcher(Sequence):
 
     def _only_ends(self) -> bool:
         """Whether the sequence may end, and nothing else may come next."""
-        if not self.is_accepting() or engine.names_tokens(self.grammar_address, self.configuration):
-            return False
-        return self.run(engine.LIVE_BYTES, self.configuration, np.zeros(256, np.int32)) == 0
+        may_end = self.is_accepting() and not engine.names_tokens(self.grammar_address, self.configuration)
+        return may_end and self.run(Operation.LIVE_BYTES, self.configuration, np.zeros(256, np.int32)) == 0
 
     @property
     def lead(self) -> bytes:
@@ -576,7 +576,7 @@ class Matcher(Sequence):
         """What could come next, for messages."""
         if self.has_ended():
             return "the document has ended"
-        configuration = self.run(engine.ADVANCE, self.configuration, items_of(after))
+        configuration = self.run(Operation.ADVANCE, self.configuration, items_of(after))
         names = named_bytes(self, configuration)
         if engine.is_accepting(self.grammar_address, configuration):
             names.append("the end")

@@ -23,6 +23,7 @@ from ..kernels import engine
 from ..kernels.mask.cell import CELL_CONFIGURATION
 from ..kernels.mask.configurations import ENDED, REFUSED
 from ..kernels.mask.open_rules import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
+from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
 from .expected import rules_at
@@ -124,7 +125,7 @@ class ClosingMatcher(Matcher):
         if counted.rules and not _ends_lexeme(generation, before, data):
             n_tokens = counted.n_tokens + 1
         if n_tokens >= min(limits[rule] for rule in rules):
-            closed = generation.run(engine.CLOSE, reached)
+            closed = generation.run(Operation.CLOSE, reached)
             if closed != REFUSED:
                 return closed, NOTHING
         return reached, Counted(rules, n_tokens)
@@ -157,5 +158,5 @@ def _ends_lexeme(generation: Generation, configuration: int, data: bytes) -> boo
     """Whether a lexeme ends in the course of some bytes."""
     trace = np.zeros(len(data) * TRACE_FIELDS, np.int32)
     trace[T_BYTE::TRACE_FIELDS] = np.frombuffer(data, np.uint8)
-    generation.run(engine.TRACE, configuration, data=trace)
+    generation.run(Operation.TRACE, configuration, data=trace)
     return bool(trace[T_BEFORE::TRACE_FIELDS].any() or trace[T_WITH::TRACE_FIELDS].any())

@@ -27,7 +27,8 @@ from ..kernels import engine
 from ..kernels.lexer.states import MISS
 from ..kernels.mask.cell import CELL_CONFIGURATION, CELL_FIELDS, CELL_GRAMMAR
 from ..kernels.mask.configurations import ENDED, REFUSED
-from ..kernels.tables import store_layout
+from ..kernels.tables.operations import Operation
+from ..kernels.tables.store_layout import STORE
 from ..store.copying import Forking
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
@@ -176,7 +177,7 @@ class Sequence(Forking):
 
     def _build_after(self, generation: Generation, configuration: int, token: int) -> int:
         """Configuration after one more token that is no end of sequence, or REFUSED."""
-        return generation.run(engine.ACCEPT, configuration, token)
+        return generation.run(Operation.ACCEPT, configuration, token)
 
     def take_bytes(self, data: bytes) -> int:
         """Take bytes into the state, whatever tokens they come from, as one step.
@@ -187,8 +188,8 @@ class Sequence(Forking):
         """
         self.make_room()
         with self.store.lock:
-            reached = self.run(engine.ADVANCE, self.configuration, items_of(data))
-            position = int(self.store.table.array[store_layout.REPORT])
+            reached = self.run(Operation.ADVANCE, self.configuration, items_of(data))
+            position = int(self.store.table.array[STORE.report])
         if reached == REFUSED:
             return position
         self._take_bytes(data, reached)
@@ -281,6 +282,6 @@ class Sequence(Forking):
     def _repeat(self, generation: Generation, configuration: int, token: int, data: bytes | None) -> int:
         """Configuration in other tables after a token, or bytes, that were accepted before."""
         if data is not None:
-            return generation.run(engine.ADVANCE, configuration, data=items_of(data))
+            return generation.run(Operation.ADVANCE, configuration, data=items_of(data))
         reached = self._build_after(generation, configuration, token)
         return ENDED if reached == REFUSED and token in self.store.tokenizer.eos_ids else reached

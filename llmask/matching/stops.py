@@ -18,7 +18,7 @@ from ..arguments import as_bitmask, as_integer, each_of
 from ..errors import LimitExceeded, LlmaskError, VocabularyError
 from ..kernels.mask.cell import CELL_CONFIGURATION, CELL_STOPS
 from ..kernels.mask.configurations import ENDED
-from ..kernels.tables import grammar_layout
+from ..kernels.tables.grammar_layout import GRAMMAR
 from ..store.generation import Generation
 from .healing import PrefixedMatcher
 from .matcher import Matcher
@@ -134,7 +134,7 @@ class StoppingMatcher(Matcher):
 
     def _check_ways(self) -> None:
         """Refuse what follows ways to the end, where they may take a stop token for what the grammar has it for."""
-        if self.generation.table.slots[grammar_layout.NAMES_TOKENS]:
+        if self.generation.table.slots[GRAMMAR.names_tokens]:
             raise LlmaskError(
                 "the grammar names tokens, and ways to the end might write a stop token as one of these",
                 help="do without stop tokens, or without budgets and finish",

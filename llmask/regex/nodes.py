@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import GrammarError, LimitExceeded
-from ..kernels import engine
-from ..kernels.regex.nodes import ALL_UNITS, CHARACTER, FIRST_SINGLE, LAZY_END, UNIT
+from ..kernels.regex.nodes import Node, NodeFlag
 from ..kernels.table import Table
-from ..kernels.tables import grammar_layout, kept
+from ..kernels.tables import kept
+from ..kernels.tables.grammar_layout import GRAMMAR, GRAMMAR_POOLS
+from ..kernels.tables.operations import Operation
 from ..work import in_parts, let_others_in
 
 if TYPE_CHECKING:
@@ -132,13 +133,13 @@ class RegexNodes:
     def byte_set(self, mask: int) -> int:
         """One byte of a set; bit b of the 256-bit `mask` stands for byte b."""
         words = np.frombuffer(mask.to_bytes(32, "little"), np.int32).copy()
-        return self._run(engine.BYTE_SET, data=words)
+        return self._run(Operation.BYTE_SET, data=words)
 
     def literal(self, data: bytes) -> int:
         """Exactly these bytes."""
         if len(data) == 1:
-            return FIRST_SINGLE + data[0]
-        return self._run(engine.LITERAL, data=np.frombuffer(data, np.uint8).astype(np.int32))
+            return Node.FIRST_SINGLE + data[0]
+        return self._run(Operation.LITERAL, data=np.frombuffer(data, np.uint8).astype(np.int32))
 
     def words(self, words: Sequence[bytes]) -> int:
         """Any of `words`, which are ascending and all different, as a prefix tree: see regex/word_trees.py."""
@@ -150,29 +151,29 @@ class RegexNodes:
         data[n_items:].view(np.uint8)[: len(text)] = np.frombuffer(text, np.uint8)
         table = _new_kept()
         while True:
-            found = self._run(engine.WORDS, data=data, grammar=table)
+            found = self._run(Operation.WORDS, data=data, grammar=table)
             if found != kept.NOT_DONE:
                 return found
             let_others_in()
 
     def concat(self, nodes: Sequence[int]) -> int:
         """One after the other."""
-        return self._run(engine.CONCAT, data=np.array(nodes, np.int32))
+        return self._run(Operation.CONCAT, data=np.array(nodes, np.int32))
 
     def union(self, nodes: Sequence[int]) -> int:
         """What any of them matches."""
-        return self._run(engine.UNION, data=np.array(nodes, np.int32))
+        return self._run(Operation.UNION, data=np.array(nodes, np.int32))
 
     def intersect(self, nodes: Sequence[int]) -> int:
         """What all of them match."""
-        return self._run(engine.INTERSECT, data=np.array(nodes, np.int32))
+        return self._run(Operation.INTERSECT, data=np.array(nodes, np.int32))
 
     def lazy(self, node: int) -> int:
         """As a lexeme: a string of `node` that ends where it first can, and so do all lexemes expected beside it.
 
         As an expression it is `node`, and another one.
         """
-        found = self.concat([node, LAZY_END])
+        found = self.concat([node, Node.LAZY_END])
         self.memo[__name__, "lazy", found] = True
         return found
 
@@ -186,19 +187,19 @@ class RegexNodes:
 
         Repetitions of such nodes are intersected by counting words. `are_all`: the node is the whole code.
         """
-        self._run(engine.MARK, node, UNIT | ALL_UNITS if are_all else UNIT)
+        self._run(Operation.MARK, node, NodeFlag.UNIT | NodeFlag.ALL_UNITS if are_all else NodeFlag.UNIT)
 
     def mark_character(self, node: int) -> None:
         """Say that every string of `node` is one code point in UTF-8: repetitions of it count these."""
-        self._run(engine.MARK, node, CHARACTER)
+        self._run(Operation.MARK, node, NodeFlag.CHARACTER)
 
     def complement(self, node: int) -> int:
         """Every byte string that `node` does not match."""
-        return self._run(engine.COMPLEMENT, node)
+        return self._run(Operation.COMPLEMENT, node)
 
     def without(self, node: int, others: Sequence[int]) -> int:
         """What `node` matches and none of `others`."""
-        return self._run(engine.EXCEPT, node, data=np.array(others, np.int32))
+        return self._run(Operation.EXCEPT, node, data=np.array(others, np.int32))
 
     def repeat(self, node: int, low: int, high: int | None = None) -> int:
         """`low` to `high` times (None: no bound), kept as a counter."""
@@ -207,7 +208,7 @@ class RegexNodes:
                 f"a repetition cannot be bounded by {low} and {high}",
                 help=f"bounds are ordered and below {UNBOUNDED}",
             )
-        return self._run(engine.REPEAT, node, low, UNBOUNDED if high is None else high)
+        return self._run(Operation.REPEAT, node, low, UNBOUNDED if high is None else high)
 
     def dfa(
         self,
@@ -241,11 +242,11 @@ class RegexNodes:
         node = self._dfas.get(key)
         if node is None:
             numbers = data[256:]
-            place = self._run(engine.PUT_NUMBERS, -1, len(numbers), data=numbers[:PIECE])
+            place = self._run(Operation.PUT_NUMBERS, -1, len(numbers), data=numbers[:PIECE])
             for at in range(PIECE, len(numbers), PIECE):
                 let_others_in()
-                self._run(engine.PUT_NUMBERS, place + at, data=numbers[at : at + PIECE])
-            node = self._run(engine.DFA, table.shape[1], table.shape[0], place, data[:256])
+                self._run(Operation.PUT_NUMBERS, place + at, data=numbers[at : at + PIECE])
+            node = self._run(Operation.DFA, table.shape[1], table.shape[0], place, data[:256])
             self._dfas[key] = node
         return node
 
@@ -258,7 +259,7 @@ class RegexNodes:
         has_text : whether some of the tokens have bytes.
         """
         data = np.array([int(has_text), *(token for pair in ranges for token in pair)], np.int32)
-        found = self._run(engine.TOKENS, data=data)
+        found = self._run(Operation.TOKENS, data=data)
         self.memo[__name__, "tokens", found] = True
         return found
 
@@ -268,7 +269,7 @@ class RegexNodes:
 
     def is_nullable(self, node: int) -> bool:
         """Whether `node` matches the empty string."""
-        return self._run(engine.IS_NULLABLE, node) != 0
+        return self._run(Operation.IS_NULLABLE, node) != 0
 
     def is_empty(self, node: int) -> bool:
         """Whether `node` matches no string at all; exact."""
@@ -277,20 +278,20 @@ class RegexNodes:
         def search() -> int:
             nonlocal table
             try:
-                return self._run(engine.IS_EMPTY, node, grammar=table)
+                return self._run(Operation.IS_EMPTY, node, grammar=table)
             except LimitExceeded:
                 if table is None:  # few nodes need it
                     table = _new_kept()
                 raise
 
-        return in_parts(search, lambda: table.slots[kept.PROGRESS] if table else 0) != 0
+        return in_parts(search, lambda: table.slots[kept.KEPT.progress] if table else 0) != 0
 
     def is_open(self, node: int) -> bool:
         """Whether what is not yet a string of `node`, if it can become one, can in infinitely many ways.
 
         False also where deciding it takes too long. See `llmask.grammar.rules.Rules.call_new`.
         """
-        return in_parts(lambda: self._run(engine.IS_OPEN, node)) != 0
+        return in_parts(lambda: self._run(Operation.IS_OPEN, node)) != 0
 
     def extensions(self, one: int, other: int) -> tuple[int, bool]:
         """Where `one` may end while `other` goes on, over all strings but the empty one.
@@ -305,7 +306,7 @@ class RegexNodes:
         found = self.memo.get(key)
         if found is None:
             flags = np.zeros(257, np.int32)
-            is_decided = self._run(engine.EXTENSIONS, one, other, data=flags) != 0
+            is_decided = self._run(Operation.EXTENSIONS, one, other, data=flags) != 0
             packed = int.from_bytes(np.packbits(flags.astype(bool), bitorder="little").tobytes(), "little")
             found = (packed & (2**256 - 1), bool(packed >> 256)) if is_decided else (2**256 - 1, True)
             self.memo[key] = found
@@ -336,35 +337,33 @@ class RegexNodes:
 
     def derivative(self, node: int, byte: int) -> int:
         """What is left of `node` after one byte."""
-        return self._run(engine.DERIVATIVE, node, byte)
+        return self._run(Operation.DERIVATIVE, node, byte)
 
     def matches(self, node: int, data: bytes) -> bool:
         """Whether `node` matches all of `data`."""
-        return self._run(engine.MATCHES, node, data=np.frombuffer(data, np.uint8).astype(np.int32)) != 0
+        return self._run(Operation.MATCHES, node, data=np.frombuffer(data, np.uint8).astype(np.int32)) != 0
 
     def prepare(self, node: int, pieces: Sequence[bytes]) -> None:
         """Build the masks of a lexeme where it begins and behind each of `pieces`, which may not fit, in turn.
 
         Lexer states and their masks belong to the store, so a grammar that is thrown away makes them for all.
         """
-        table = Table(
-            grammar_layout.N_GRAMMAR_SLOTS, PREPARED_BYTES, grammar_layout.GRAMMAR_BLOCKS, grammar_layout.GRAMMAR_POOLS
-        )
-        table.array[grammar_layout.MAX_ROWS] = table.array[grammar_layout.MAX_ITEMS] = PREPARED_ROWS
+        table = Table(GRAMMAR.n_slots, PREPARED_BYTES, GRAMMAR.blocks, GRAMMAR_POOLS)
+        table.array[GRAMMAR.max_rows] = table.array[GRAMMAR.max_items] = PREPARED_ROWS
         data = np.array([node if column is None else column for column in ONE_LEXEME], np.int32)
-        here = self._run(engine.LOAD_RULES, data=data, grammar=table)
+        here = self._run(Operation.LOAD_RULES, data=data, grammar=table)
         assert here >= 0, "ONE_LEXEME is not what LOAD_RULES reads"
         for text in (b"", *pieces):
             if here >= 0:
                 read = np.frombuffer(text, np.uint8).astype(np.int32)
-                here = self._run(engine.ADVANCE, here, data=read, grammar=table)
+                here = self._run(Operation.ADVANCE, here, data=read, grammar=table)
             if here >= 0:
-                self._run(engine.BUILD_MASK, here, grammar=table)
+                self._run(Operation.BUILD_MASK, here, grammar=table)
 
 
 def _new_kept() -> Table:
     """What keeps an operation between its parts, see kernels/kept.py."""
-    return Table(kept.N_KEPT_SLOTS, KEPT_BYTES, kept.KEPT_BLOCKS, ())
+    return Table(kept.KEPT.n_slots, KEPT_BYTES, kept.KEPT.blocks, ())
 
 
 def _distances(table: npt.NDArray[np.int32], accepts: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:

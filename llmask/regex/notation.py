@@ -20,11 +20,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..kernels.machine.records import LIST, Lists
 from ..kernels.regex import nodes as node_table
-from ..kernels.regex.nodes import KIND, LAZY_END, NODE_FIELDS, A, B
+from ..kernels.regex.nodes import Node
 from ..kernels.table import Table
-from ..kernels.tables import store_layout
-from ..kernels.tables.interning import POOL
+from ..kernels.tables.kinds import NodeKind
+from ..kernels.tables.store_layout import STORE
 from .code_points import MAX_CODE_POINT, CodePointSet
 
 MOST_CHARACTERS = 120
@@ -38,9 +39,15 @@ CHOICE, SEQUENCE, ONE = range(3)  # what may stand somewhere without parentheses
 
 
 def list_in(table: Table, family: int, number: int) -> list[int]:
-    """Items of an interned list (kernels/interning.py)."""
-    offset, length = table.read(family, 4 * number, 2).tolist()
-    return [int(item) for item in table.read(family + POOL, offset, length)]
+    """Items of an interned list (kernels/tables/interning.py)."""
+    offset, length = table.read(family, LIST.n_fields * number, 2).tolist()
+    return [int(item) for item in table.read(family + Lists.parts["pool"][0], offset, length)]
+
+
+def _fields(table: Table, node: int) -> tuple[int, int, int]:
+    """Kind of a node, and its two operands."""
+    record = table.view.nodes[node]
+    return record.kind, record.a, record.b
 
 
 def node_text(
@@ -81,18 +88,18 @@ class _Writer:
             return f"<{self.names[node]}>"
         if node in self.characters and self.characters[node].bounds[-1] > 0x80:
             return self._counted(_characters(self.characters[node]))
-        record = self.table.read(store_layout.NODES, node * NODE_FIELDS, NODE_FIELDS).tolist()
-        kind, a, b = record[KIND], record[A], record[B]
-        if kind in (node_table.K_CONCAT, node_table.K_UNION, node_table.K_AND):
+        record = self.table.view.nodes[node]
+        kind, a, b = record.kind, record.a, record.b
+        if kind in (NodeKind.CONCAT, NodeKind.UNION, NodeKind.AND):
             return self._several(node, kind, place, depth)
-        if kind == node_table.K_REPEAT:
-            low, high = record[node_table.LOW], record[node_table.HIGH]
+        if kind == NodeKind.REPEAT:
+            low, high = record.low, record.high
             bounds = str(low) if low == high else f"{low},{'' if high == node_table.UNBOUNDED else high}"
             text = self.text(a, ONE, depth + 1) + (SIGNS.get((low, high)) or f"{{{bounds}}}")
             return f"(?:{text})" if place == ONE else text
-        if node == node_table.ALL:
+        if node == Node.ALL:
             return "(?s:.*)"
-        if kind == node_table.K_NOT:
+        if kind == NodeKind.NOT:
             return f"~(?:{self.text(a, CHOICE, depth + 1)})"
         return self._counted(self._leaf(node, kind, a, b, place))
 
@@ -102,44 +109,41 @@ class _Writer:
 
     def _several(self, node: int, kind: int, place: int, depth: int) -> str:
         parts: list[str] = []
-        if kind == node_table.K_CONCAT:  # the right part may be one in its turn
-            while (
-                kind == node_table.K_CONCAT and self.left >= 0 and (node not in self.names or depth == 0 or not parts)
-            ):
-                record = self.table.read(store_layout.NODES, node * NODE_FIELDS, NODE_FIELDS).tolist()
-                parts.append(self.text(record[A], SEQUENCE, depth + 1))
-                node = record[B]
-                kind = int(self.table.read(store_layout.NODES, node * NODE_FIELDS + KIND, 1)[0])
+        if kind == NodeKind.CONCAT:  # the right part may be one in its turn
+            while kind == NodeKind.CONCAT and self.left >= 0 and (node not in self.names or depth == 0 or not parts):
+                record = self.table.view.nodes[node]
+                parts.append(self.text(record.a, SEQUENCE, depth + 1))
+                node = record.b
+                kind = self.table.view.nodes[node].kind
             parts.append(self.text(node, SEQUENCE, depth + 1))
             text, allowed = "".join(parts), place != ONE
         else:
-            family = int(self.table.read(store_layout.NODES, node * NODE_FIELDS + A, 1)[0])
-            for member in list_in(self.table, store_layout.NODE_LISTS, family):
+            for member in list_in(self.table, STORE.node_lists, self.table.view.nodes[node].a):
                 parts.append(self.text(member, SEQUENCE, depth + 1))
                 if self.left < 0:
                     break
-            is_union = kind == node_table.K_UNION
+            is_union = kind == NodeKind.UNION
             text, allowed = ("|" if is_union else "&").join(parts), is_union and place == CHOICE
         return text if allowed else f"(?:{text})"
 
     def _leaf(self, node: int, kind: int, a: int, b: int, place: int) -> str:
-        if node == LAZY_END:
+        if node == Node.LAZY_END:
             return "<lazy>"
-        if kind == node_table.K_EMPTY:
+        if kind == NodeKind.EMPTY:
             return "[]"
-        if kind == node_table.K_EPSILON:
+        if kind == NodeKind.EPSILON:
             return "(?:)"
-        if kind == node_table.K_BYTES:
+        if kind == NodeKind.BYTES:
             return _class(self.table, a)
-        if kind == node_table.K_LITERAL:
+        if kind == NodeKind.LITERAL:
             data = literal_bytes(self.table, node)
             assert data is not None
             text = _spelled(data[: self.left + 1], SPECIAL)
             return f"(?:{text})" if place == ONE else text
-        if kind == node_table.K_DFA:
+        if kind == NodeKind.DFA:
             return f"<automaton {a} in state {b}>"
-        assert kind == node_table.K_TOKENS, kind
-        _, *ids = list_in(self.table, store_layout.TOKEN_SETS, a)
+        assert kind == NodeKind.TOKENS, kind
+        _, *ids = list_in(self.table, STORE.token_sets, a)
         pairs = zip(ids[::2], ids[1::2], strict=True)
         return "<tokens " + ",".join(str(low) if low == high else f"{low}-{high}" for low, high in pairs) + ">"
 
@@ -148,14 +152,14 @@ def literal_bytes(table: Table, node: int) -> bytes | None:
     """The bytes of a node that matches these only; None where it is no literal."""
     found = b""
     while True:
-        kind, a, b = table.read(store_layout.NODES, node * NODE_FIELDS, 3).tolist()
-        is_last = kind != node_table.K_CONCAT
+        kind, a, b = _fields(table, node)
+        is_last = kind != NodeKind.CONCAT
         part = node if is_last else a
-        kind, a, n = table.read(store_layout.NODES, part * NODE_FIELDS, 3).tolist()
-        if kind == node_table.K_LITERAL:
-            found += table.read(store_layout.LITERALS, a, n, np.uint8).tobytes()
-        elif node_table.FIRST_SINGLE <= part < node_table.FIRST_SINGLE + 256:
-            found += bytes([part - node_table.FIRST_SINGLE])
+        kind, a, n = _fields(table, part)
+        if kind == NodeKind.LITERAL:
+            found += table.read(STORE.literals, a, n, np.uint8).tobytes()
+        elif Node.FIRST_SINGLE <= part < Node.FIRST_SINGLE + 256:
+            found += bytes([part - Node.FIRST_SINGLE])
         else:
             return None
         if is_last:
@@ -168,17 +172,17 @@ def words_of(table: Table, node: int, most: int, depth: int = 0) -> list[bytes] 
     literal = literal_bytes(table, node)
     if literal is not None:
         return [literal]
-    kind, a, b = table.read(store_layout.NODES, node * NODE_FIELDS, 3).tolist()
-    if kind not in (node_table.K_UNION, node_table.K_CONCAT) or depth > MOST_NESTED_WORDS:
+    kind, a, b = _fields(table, node)
+    if kind not in (NodeKind.UNION, NodeKind.CONCAT) or depth > MOST_NESTED_WORDS:
         return None
-    parts = [a, b] if kind == node_table.K_CONCAT else list_in(table, store_layout.NODE_LISTS, a)
-    found: list[bytes] = [b""] if kind == node_table.K_CONCAT else []
+    parts = [a, b] if kind == NodeKind.CONCAT else list_in(table, STORE.node_lists, a)
+    found: list[bytes] = [b""] if kind == NodeKind.CONCAT else []
     for part in parts:
         words = words_of(table, part, most, depth + 1)
         if words is None:
             return None
-        found = [one + other for one in found for other in words] if kind == node_table.K_CONCAT else found + words
-        if len(found) >= most and kind == node_table.K_UNION:
+        found = [one + other for one in found for other in words] if kind == NodeKind.CONCAT else found + words
+        if len(found) >= most and kind == NodeKind.UNION:
             break
     return found[:most]
 
@@ -202,7 +206,7 @@ def _character(character: str, special: str) -> str:
 
 def _class(table: Table, byte_set: int) -> str:
     """A set of bytes as a class of characters, by what is in it or by what is not."""
-    words = np.array(list_in(table, store_layout.BYTE_SETS, byte_set), np.int32)
+    words = np.array(list_in(table, STORE.byte_sets, byte_set), np.int32)
     bits = np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
     if bits.all():
         return r"[\x00-\xff]"

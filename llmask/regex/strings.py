@@ -1,6 +1,6 @@
 """Strings of a regular expression: the shortest one, and random ones.
 
-Where nothing is intersected or complemented, a node says how long its shortest string is (`DISTANCE`,
+Where nothing is intersected or complemented, a node says how long its shortest string is (`distance`,
 kernels/regex/constructors.py), so the way to it is found byte by byte. Other nodes are searched through, breadth first.
 
 In: a node. Out: bytes. Cost: about 20 us a byte where a node is new, 1 us where it is known; MOST_SEARCHED bounds it.
@@ -13,10 +13,10 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.kernels.regex.nodes import BYTE_DISTANCE, DISTANCE, FLAGS, HIDES, MAP, MOST_DISTANCE, NODE_FIELDS
-from llmask.kernels.tables.store_layout import CLASS_MAPS, NODES
+from llmask.kernels.regex.nodes import BYTE_DISTANCE, MOST_DISTANCE
 
 if TYPE_CHECKING:
+    from llmask.kernels.machine.views import RecordView
     from llmask.kernels.table import Table
     from llmask.regex.nodes import RegexNodes
 
@@ -76,13 +76,13 @@ class Strings:
         if found is None:
             if self._nodes.names_tokens(node):
                 raise LlmaskError("the grammar names tokens, which are no text", help="it has no sentences in bytes")
-            fields = self._fields(node)
-            if fields[FLAGS] & HIDES:
+            record = self._record(node)
+            if record.hides:
                 found = self._searched(node)
-            elif fields[DISTANCE] >= MOST_DISTANCE:
+            elif record.distance >= MOST_DISTANCE:
                 raise LimitExceeded("a lexeme has no short string", help="shorten its repetition")
             else:
-                found = fields[DISTANCE] // BYTE_DISTANCE
+                found = record.distance // BYTE_DISTANCE
             self._lengths[node] = found
         return found
 
@@ -131,7 +131,7 @@ class Strings:
             node = way.target
 
     def _find_ways(self, node: int) -> list[Way]:
-        hides = self._fields(node)[FLAGS] & HIDES
+        hides = self._record(node).hides
         members: dict[int, list[int]] = {}
         for class_members in self._classes(node):
             target = self._nodes.derivative(node, class_members[0])
@@ -148,19 +148,19 @@ class Strings:
 
     def _classes(self, node: int) -> list[list[int]]:
         """Bytes by their class."""
-        class_map = self._fields(node)[MAP]
+        class_map = self._record(node).map
         with self._lock:  # a block may be moved while it grows
-            classes = ctypes.string_at(int(self._table.array[CLASS_MAPS + 1]) + 256 * class_map, 256)
+            classes = ctypes.string_at(self._table.view.class_maps.pool.address + 256 * class_map, 256)
         found: list[list[int]] = [[] for _ in range(max(classes) + 1)]
         for byte, number in enumerate(classes):
             found[number].append(byte)
         return found
 
-    def _fields(self, node: int) -> memoryview:
-        """The record of a node (kernels/regex/nodes.py)."""
+    def _record(self, node: int) -> RecordView:
+        """The record of a node (kernels/tables/store_layout.py); what is read of it never changes."""
         with self._lock:
-            address = int(self._table.array[NODES]) + 4 * NODE_FIELDS * node
-            return memoryview(ctypes.string_at(address, 4 * NODE_FIELDS)).cast("i")
+            found: RecordView = self._table.view.nodes[node]
+            return found
 
     def _searched(self, root: int) -> int:
         seen = {root}

@@ -20,11 +20,12 @@ from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
 from ..kernels.parser.load_rules import NOTHING_DERIVED
 from ..kernels.table import Table
-from ..kernels.tables import grammar_layout
+from ..kernels.tables.grammar_layout import GRAMMAR, GRAMMAR_POOLS
+from ..kernels.tables.operations import Operation
 from ..kernels.values import json_values
+from ..kernels.values.called_rules import LATE
+from ..kernels.values.places import MOST_ROWS
 from ..kernels.values.text_sets import CHUNK_BITS, FIRST_CHUNK, NO_TEXTS
-from ..kernels.values.transcripts import MOST_ROWS
-from ..kernels.values.variants import LATE
 from ..work import active, metered
 from .rule_source import RuleSource
 from .store import Store
@@ -54,20 +55,20 @@ class Generation:
     def __init__(self, store: Store, source: RuleSource) -> None:
         limits = store.limits
         self.table = Table(
-            grammar_layout.N_GRAMMAR_SLOTS,
+            GRAMMAR.n_slots,
             limits.max_grammar_bytes,
-            grammar_layout.GRAMMAR_BLOCKS,
-            grammar_layout.GRAMMAR_POOLS,
+            GRAMMAR.blocks,
+            GRAMMAR_POOLS,
         )
         slots = self.table.slots
-        slots[grammar_layout.MAX_ROWS] = min(limits.max_rows, MOST_ROWS - 1)
-        slots[grammar_layout.MAX_ITEMS] = limits.max_items
-        slots[grammar_layout.MAX_UNIQUE] = limits.max_unique_values
-        slots[grammar_layout.FEW_ITEMS] = FEW_ITEMS
-        slots[grammar_layout.MOST_LINKS] = MOST_LINKS
+        slots[GRAMMAR.max_rows] = min(limits.max_rows, MOST_ROWS - 1)
+        slots[GRAMMAR.max_items] = limits.max_items
+        slots[GRAMMAR.max_unique] = limits.max_unique_values
+        slots[GRAMMAR.few_items] = FEW_ITEMS
+        slots[GRAMMAR.most_links] = MOST_LINKS
         if store.canonical_table is not None:
-            slots[grammar_layout.CANON] = store.canonical_table.address
-            slots[grammar_layout.TELLS_ENDS] = 1
+            slots[GRAMMAR.canon] = store.canonical_table.address
+            slots[GRAMMAR.tells_ends] = 1
         self.store = store
         self.notes: dict[str, Any] = {}
         self.kept_bytes = 0  # of what the notes hold
@@ -75,7 +76,7 @@ class Generation:
         self._known_texts: dict[int, bytes] = {}
         self._last_texts: tuple[int, list[bytes]] = NO_TEXTS, []
         self._loaded = self._loading = source.sizes()
-        self.start = self.run(engine.LOAD_RULES, data=source.whole())
+        self.start = self.run(Operation.LOAD_RULES, data=source.whole())
         if self.start == NOTHING_DERIVED:
             raise UnsatisfiableSchema(
                 "no document fulfils the grammar",
@@ -115,15 +116,15 @@ class Generation:
                 )
             with self.store.lock:
                 self._make_variant()
-                if operation == engine.LOAD_RULES:
+                if operation == Operation.LOAD_RULES:
                     data = self._source.nothing()  # the rules are loaded, what misses is the first row
                 result = self.store.run(operation, a, b, c, data, self.table)
         return result
 
     def _make_variant(self) -> None:
         """Have the variant made that the last operation of these tables asked for, and load it."""
-        rule = int(self.table.array[grammar_layout.REQUESTED_RULE])
-        texts = int(self.table.array[grammar_layout.REQUESTED_TEXTS])
+        rule = int(self.table.array[GRAMMAR.requested_rule])
+        texts = int(self.table.array[GRAMMAR.requested_texts])
         make_variant, make_late = self._source.make_variant, self._source.make_late
         made: int | None
         if texts == LATE:
@@ -137,27 +138,27 @@ class Generation:
         self._load_more()
         if texts == LATE:
             assert made is not None
-            self.store.run(engine.PUT_LATE, rule, made, grammar=self.table)
+            self.store.run(Operation.PUT_LATE, rule, made, grammar=self.table)
         else:
-            self.store.run(engine.PUT_VARIANT, rule, texts, -1 if made is None else made, grammar=self.table)
+            self.store.run(Operation.PUT_VARIANT, rule, texts, -1 if made is None else made, grammar=self.table)
 
     def _load_more(self) -> None:
         """Load the rules that were added. An interrupt may come after a load and before that is noted."""
         _, n_states, *_ = self._loading
-        if n_states > self._loaded[1] and self.table.slots[grammar_layout.N_RTN_STATES] == n_states:
+        if n_states > self._loaded[1] and self.table.slots[GRAMMAR.n_rtn_states] == n_states:
             self._loaded = self._loading
         sizes = self._source.sizes()
         if sizes != self._loaded:
             self._loading = sizes
-            self.store.run(engine.LOAD_MORE, data=self._source.since(self._loaded), grammar=self.table)
+            self.store.run(Operation.LOAD_MORE, data=self._source.since(self._loaded), grammar=self.table)
             self._loaded = sizes
 
     def texts_in(self, texts: int) -> list[int]:
         """Numbers of the texts in a set, see kernels/values/text_sets.py."""
-        items = self._read_list(grammar_layout.TEXT_SETS, texts).tolist()
+        items = self._read_list(GRAMMAR.text_sets, texts).tolist()
         numbers = []
         for place in range(FIRST_CHUNK, len(items), 2):
-            words = self._read_list(grammar_layout.TEXT_CHUNKS, items[place + 1])
+            words = self._read_list(GRAMMAR.text_chunks, items[place + 1])
             bits = np.unpackbits(words.view(np.uint8), bitorder="little")
             numbers += (np.flatnonzero(bits) + (items[place] << CHUNK_BITS)).tolist()
         return numbers
@@ -167,7 +168,7 @@ class Generation:
         known = self._known_texts
         waiting = [] if number in known else [number]
         while waiting:
-            items = self._read_list(grammar_layout.TEXTS, waiting[-1]).tolist()
+            items = self._read_list(GRAMMAR.texts, waiting[-1]).tolist()
             parts = items[1:] if items[0] in (json_values.ARRAY, json_values.OBJECT) else []
             missing = [part for part in parts if part not in known]
             waiting += missing
@@ -188,7 +189,7 @@ class Generation:
         length = -1
         while length != len(items):
             items = np.zeros(max(length, 0), np.int32)
-            length = self.store.run(engine.READ_LIST, lists, number, data=items, grammar=self.table)
+            length = self.store.run(Operation.READ_LIST, lists, number, data=items, grammar=self.table)
         return items
 
     def bring(self, n_bytes: int) -> None:
@@ -200,4 +201,4 @@ class Generation:
     def _set_room(self) -> None:
         self.room = max(self._least_room, self._factor * self._brought)
         if not self._source.is_growing and not self.store.is_canonical:
-            self.table.slots[grammar_layout.ROOM] = self.room
+            self.table.slots[GRAMMAR.room] = self.room

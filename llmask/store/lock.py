@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from ..kernels import engine
 from ..kernels.table import Table
-from ..kernels.tables.store_layout import WRITER
+from ..kernels.tables.store_layout import STORE
 from ..kernels.tables.turns import FORKING
 from ..work import NAP, let_others_in
 
@@ -81,7 +81,7 @@ class StoreLock(RLock):  # type: ignore[misc]  # final says typeshed, it is not
     def hold(self) -> None:
         """Take it for a fork, and let no step of another thread build without it. A signal may fork once more."""
         self.acquire()
-        while not engine.change_writer(self.table.address, 0, FORKING) and self.table.slots[WRITER] != FORKING:
+        while not engine.change_writer(self.table.address, 0, FORKING) and self.table.slots[STORE.writer] != FORKING:
             sleep(NAP)
 
     def let_go(self) -> None:

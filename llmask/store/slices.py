@@ -32,8 +32,8 @@ import numpy.typing as npt
 
 from ..errors import GrammarError
 from ..frontends.regex import compile_pattern
-from ..kernels import engine
-from ..kernels.lexeme_masks import slice_choice
+from ..kernels.tables.operations import Operation
+from ..kernels.tables.store_layout import STORE
 from ..regex.code_points import TEXT, CodePointSet
 from ..regex.nodes import UNBOUNDED
 from ..regex.utf8 import utf8_char
@@ -122,7 +122,7 @@ def slices_of(
         ],
         np.int64,
     )
-    assert table.shape[1] == slice_choice.SLICE_FIELDS
+    assert table.shape[1] == STORE.record("slices").n_fields
     return made[others], table
 
 
@@ -150,7 +150,7 @@ def read_slice(nodes: RegexNodes, text: str) -> tuple[int, int]:
 def _count_characters(tokenizer: Tokenizer, run: Run, char: int) -> npt.NDArray[np.int32]:
     """int32[vocab_size], strings of `char` in each token that is nothing else, 0 for others."""
     counts = np.zeros(tokenizer.vocab_size, np.int32)
-    run(engine.COUNT_CHARACTERS, char, data=counts)
+    run(Operation.COUNT_CHARACTERS, char, data=counts)
     return counts
 
 
@@ -168,7 +168,7 @@ def _make(tokenizer: Tokenizer, run: Run, wanted: list[tuple[int, int]]) -> list
         words, nodes = min(held or [(trie.node, np.arange(trie.n_nodes, dtype=np.int32))], key=lambda one: len(one[0]))
         addresses = [array.ctypes.data for array in (rest, main, words, nodes)]
         numbers = np.array([*addresses, len(words)], np.int64)
-        n_rest = run(engine.WRITE_REST, numbers.ctypes.data, data=masks[i].view(np.int32))
+        n_rest = run(Operation.WRITE_REST, numbers.ctypes.data, data=masks[i].view(np.int32))
         made[i] = rest[:n_rest].copy(), main[:n_rest].copy()
     by_length = [_by_length(counts[wanted[0][0]]), *[(_NONE, _NONE)] * (len(wanted) - 1)]
     return [SliceArrays(most, masks[i], sizes[i], *made[i], *by_length[i]) for i, (_, most) in enumerate(wanted)]

@@ -19,11 +19,12 @@ import numpy as np
 from .. import forks
 from ..errors import LimitExceeded
 from ..kernels import engine
-from ..kernels.lexeme_masks import trie_walk
 from ..kernels.machine.constants import MAX_TOKEN_BYTES
 from ..kernels.machine.jit import entry_point
 from ..kernels.table import Table
 from ..kernels.tables import memory, store_layout, turns
+from ..kernels.tables.operations import Operation
+from ..kernels.tables.store_layout import STORE
 from ..limits import Limits
 from ..regex.nodes import RegexNodes
 from ..work import active, work_exceeded
@@ -57,7 +58,7 @@ class Builder:
         self._step_ticks = limits.max_step_work << memory.TICK_BITS
         self._is_metered = True  # the last call had a bound of its own
         if _are_usual(limits):
-            table.slots[store_layout.QUICK_WORK] = QUICK_WORK << memory.TICK_BITS
+            table.slots[STORE.quick_work] = QUICK_WORK << memory.TICK_BITS
 
     def run(
         self, operation: int, a: int = 0, b: int = 0, c: int = 0, data: Any = _NO_DATA, grammar: Table | None = None
@@ -74,9 +75,9 @@ class Builder:
         with self.lock:
             if meter is not None:
                 self._is_metered = True  # before it is, whatever interrupts
-                slots[store_layout.WORK_PER_CALL] = meter.left << memory.TICK_BITS
+                slots[STORE.work_per_call] = meter.left << memory.TICK_BITS
             elif self._is_metered:
-                slots[store_layout.WORK_PER_CALL] = self._step_ticks
+                slots[STORE.work_per_call] = self._step_ticks
                 self._is_metered = False
             try:
                 result: int = self._build(
@@ -86,9 +87,9 @@ class Builder:
                 engine.change_writer(address, turns.LOCKED, 0)
                 raise
             if meter is not None:
-                meter.left -= CALL_WORK + (slots[store_layout.SPENT] >> memory.TICK_BITS)
+                meter.left -= CALL_WORK + (slots[STORE.spent] >> memory.TICK_BITS)
             if result == engine.LIMIT_REACHED:
-                code = slots[store_layout.REACHED]
+                code = slots[STORE.reached]
                 if code == store_layout.NEEDS_VARIANT:
                     return engine.VARIANT_NEEDED
                 error = self._limit_error(code, grammar)
@@ -102,7 +103,7 @@ class Builder:
 
     def n_nodes(self) -> int:
         """Regex nodes in the store."""
-        return int(self.table.array[store_layout.N_NODES])
+        return int(self.table.array[STORE.n_nodes])
 
     def _limit_error(self, code: int, grammar: Table | None) -> LimitExceeded:
         if code == memory.LIMIT_WORK:
@@ -170,61 +171,61 @@ class Store:
         self.limits = limits
         self.slices = slices
         self.n_words = (tokenizer.vocab_size + 31) // 32
-        self.table = Table(
-            store_layout.N_STORE_SLOTS, limits.max_store_bytes, store_layout.STORE_BLOCKS, store_layout.STORE_POOLS
-        )
+        self.table = Table(STORE.n_slots, limits.max_store_bytes, STORE.blocks, store_layout.STORE_POOLS)
         slots = self.table.array
-        slots[store_layout.NODES_PER_CALL] = limits.max_regex_nodes
-        slots[store_layout.STATES_PER_CALL] = limits.max_lexer_states
-        slots[store_layout.MAX_WALKED] = limits.max_nodes_walked
-        slots[store_layout.LEAST_PART] = LEAST_PART
-        slots[store_layout.MAX_EMPTINESS] = limits.max_emptiness_steps
+        slots[STORE.nodes_per_call] = limits.max_regex_nodes
+        slots[STORE.states_per_call] = limits.max_lexer_states
+        slots[STORE.max_walked] = limits.max_nodes_walked
+        slots[STORE.least_part] = LEAST_PART
+        slots[STORE.max_emptiness] = limits.max_emptiness_steps
         self._put_vocabulary()
         self.waits = Waits(limits.max_step_work) if waits is None else waits
         builder = Builder(self.table, limits, self.waits)
         self.lock = builder.lock
         self.run = builder.run
-        self.run(engine.INIT_STORE)
+        self.run(Operation.INIT_STORE)
         self.nodes = RegexNodes(builder.run, builder.n_nodes, tokenizer, self.table)
         self.slice_arrays, table_of_slices = slices_of(tokenizer, self.nodes, self.run, slices)
-        self.table.put(store_layout.SLICES, table_of_slices)
+        self.table.put(STORE.slices, table_of_slices)
         self.notes: dict[str, Any] = {}  # of stages above, by name
         self.kept_bytes = 0  # of what the notes hold
         self._bytes_of_slices = sum(
             array.nbytes for part in self.slice_arrays for array in part if isinstance(array, np.ndarray)
         )
-        slots[store_layout.N_SLICES] = len(table_of_slices)
-        slots[store_layout.N_WIDE_SLICES] = len(SLICES)
+        slots[STORE.n_slices] = len(table_of_slices)
+        slots[STORE.n_wide_slices] = len(SLICES)
         tokenizer.stores.add(self)
 
     def _put_vocabulary(self) -> None:
         tokenizer, table = self.tokenizer, self.table
         trie = tokenizer.trie
-        table.put(store_layout.TRIE, trie.node)
-        table.put(store_layout.CHILD_FIRST, trie.child_first)
-        table.put(store_layout.CHILD_BYTE, trie.child_byte)
-        table.put(store_layout.CHILD_NODE, trie.child_node)
-        table.put(store_layout.TOKEN_OFFSETS, tokenizer.token_offsets)
-        table.put(store_layout.TOKEN_DATA, tokenizer.token_data)
-        table.put(store_layout.EOS, np.array(sorted(tokenizer.eos_ids), np.int32))
-        table.put(store_layout.SPECIALS, np.array(tokenizer.special_ids, np.int32))
-        table.put(store_layout.WALK_STACK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
-        table.put(store_layout.NARROW_FRAMES, np.zeros((MAX_TOKEN_BYTES + 2) * trie_walk.FRAME, np.int64))
+        table.put(STORE.trie, trie.node)
+        table.put(STORE.child_first, trie.child_first)
+        table.put(STORE.child_byte, trie.child_byte)
+        table.put(STORE.child_node, trie.child_node)
+        table.put(STORE.token_offsets, tokenizer.token_offsets)
+        table.put(STORE.token_data, tokenizer.token_data)
+        table.put(STORE.eos, np.array(sorted(tokenizer.eos_ids), np.int32))
+        table.put(STORE.specials, np.array(tokenizer.special_ids, np.int32))
+        table.put(STORE.walk_stack, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
+        table.put(
+            STORE.narrow_frames, np.zeros((MAX_TOKEN_BYTES + 2) * STORE.record("narrow_frames").n_fields, np.int64)
+        )
         if len(trie.duplicates):
             following = np.zeros(tokenizer.vocab_size, np.int32)
             last: dict[int, int] = {}
             for token, other in trie.duplicates.tolist():
                 following[last.get(token, token)] = other
                 last[token] = other
-            table.put(store_layout.DUPLICATES, following)
-            table.put(store_layout.DUPLICATE_PAIRS, trie.duplicates)
-        table.array[store_layout.N_DUPLICATES] = len(trie.duplicates)
-        table.array[store_layout.N_TRIE] = len(trie.node)
-        table.array[store_layout.LONGEST] = np.diff(tokenizer.token_offsets).max(initial=0)
-        table.array[store_layout.N_VOCAB] = tokenizer.vocab_size
-        table.array[store_layout.N_WORDS] = self.n_words
-        table.array[store_layout.N_EOS] = len(tokenizer.eos_ids)
-        table.array[store_layout.N_SPECIALS] = len(tokenizer.special_ids)
+            table.put(STORE.duplicates, following)
+            table.put(STORE.duplicate_pairs, trie.duplicates)
+        table.array[STORE.n_duplicates] = len(trie.duplicates)
+        table.array[STORE.n_trie] = len(trie.node)
+        table.array[STORE.longest] = np.diff(tokenizer.token_offsets).max(initial=0)
+        table.array[STORE.n_vocab] = tokenizer.vocab_size
+        table.array[STORE.n_words] = self.n_words
+        table.array[STORE.n_eos] = len(tokenizer.eos_ids)
+        table.array[STORE.n_specials] = len(tokenizer.special_ids)
 
     @property
     def is_canonical(self) -> bool:
@@ -233,7 +234,7 @@ class Store:
 
     def statistics(self) -> dict[str, int]:
         """See `Compiler.statistics`."""
-        return {"store_masks": self.table.slots[store_layout.N_MASKS], "store_bytes": self.bytes_used}
+        return {"store_masks": self.table.slots[STORE.n_masks], "store_bytes": self.bytes_used}
 
     @property
     def bytes_used(self) -> int:

@@ -46,28 +46,26 @@ def tokenizer() -> Any:
 
 @pytest.fixture(scope="module", params=["no parts", "every node a part"])
 def store(tokenizer: Any, request: pytest.FixtureRequest) -> Any:
-    """Parts of the trie (kernels/mask/boundary_walk.py) are larger than these worlds unless it is said otherwise."""
-    from llmask.kernels.tables import store_layout
+    """Parts of the trie (kernels/mask/crossing.py) are larger than these worlds unless it is said otherwise."""
     from llmask.store.store import Store
 
     store = Store(tokenizer, llmask.Limits())
     if request.param == "every node a part":
-        store.table.array[store_layout.LEAST_PART] = 1
+        store.table.view.least_part = 1
     return store
 
 
 def compiled(store: Any, world: World, rng: random.Random) -> Any:
     """The grammar; with parts also with as many links (leo_items.py) as there can be, some or all taken apart."""
     from llmask.compiling.compiled import CompiledGrammar
-    from llmask.kernels.tables import grammar_layout, store_layout
 
-    store.table.array[store_layout.QUICK_WORK] = rng.choice((0, 64, 2000))  # ticks
-    if store.table.array[store_layout.LEAST_PART] != 1:
+    store.table.view.quick_work = rng.choice((0, 64, 2000))  # ticks
+    if store.table.view.least_part != 1:
         return CompiledGrammar(store, world.rules)
     world.rules.chained = array("i", range(len(world.rules.names)))
     grammar = CompiledGrammar(store, world.rules)
-    grammar.table.array[grammar_layout.FEW_ITEMS] = rng.choice((0, 0, 1))
-    grammar.table.array[grammar_layout.MOST_LINKS] = rng.choice((0, 1, 2, 99))
+    grammar.table.view.few_items = rng.choice((0, 0, 1))
+    grammar.table.view.most_links = rng.choice((0, 1, 2, 99))
     return grammar
 
 

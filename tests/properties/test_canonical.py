@@ -15,7 +15,6 @@ import llmask
 from bench.canonical import Walker, chosen_rows, instances
 from llmask.canonical import states
 from llmask.encoders.byte_alphabet import BYTE_OF_CHARACTER
-from llmask.kernels.tables import store_layout
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, TokenType, from_bytes
 from tests.properties.test_bpe import random_merges
@@ -171,11 +170,11 @@ PARTED = [  # schemas whose masks are of many tokens, most of them behind the en
 def test_masks_are_the_same_whatever_is_a_part(
     compiler: llmask.Compiler, scaled: Any, rng: random.Random, least: int
 ) -> None:
-    """What lexer states say of parts of the trie (kernels/mask/boundary_walk.py) against every token looked at."""
+    """What lexer states say of parts of the trie (kernels/mask/crossing.py) against every token looked at."""
     tok = compiler.tokenizer
     parted, whole = (llmask.Compiler(tok, canonical=True) for _ in range(2))
-    parted.json_schema(True).store.table.array[store_layout.LEAST_PART] = least
-    whole.json_schema(True).store.table.array[store_layout.LEAST_PART] = 1 << 30
+    parted.json_schema(True).store.table.view.least_part = least
+    whole.json_schema(True).store.table.view.least_part = 1 << 30
     for number in range(scaled(12)):
         schema = PARTED[number % len(PARTED)]
         options: dict[str, Any] = rng.choice([{}, {"indent": 2}, {"whitespace": "compact"}, {"max_whitespace": 3}])

@@ -17,26 +17,26 @@ from numba.core.sigutils import normalize_signature
 
 import llmask
 from llmask.kernels.machine import compiling, jit
-from llmask.kernels.tables import grammar_layout, interning, memory, store_layout
+from llmask.kernels.tables import store_layout
 from tests.properties.test_matchers import PATTERNS, SCHEMAS
 
 STORE_COUNTERS = {
-    "regex nodes": store_layout.N_NODES,
-    "lexemes": store_layout.N_LEXEMES,
-    "lexer states": store_layout.STATE_KEYS + interning.COUNT,
-    "transitions": store_layout.N_TRANSITIONS,
-    "masks": store_layout.N_MASKS,
-    "listed tokens": store_layout.N_TOKEN_LISTS,
-    "exits": store_layout.N_EXITS,
-    "bytes of the store": memory.BYTES_USED,
+    "regex nodes": "n_nodes",
+    "lexemes": "n_lexemes",
+    "lexer states": "state_keys",
+    "transitions": "n_transitions",
+    "masks": "n_masks",
+    "listed tokens": "n_token_lists",
+    "exits": "n_exits",
+    "bytes of the store": "",
 }
 GRAMMAR_COUNTERS = {
-    "rows": grammar_layout.KERNELS + interning.COUNT,
-    "pool of rows": grammar_layout.N_ROW_POOL,
-    "configurations": grammar_layout.N_CONFIGURATIONS,
-    "lists of crossing tokens": grammar_layout.CROSSINGS + interning.COUNT,
-    "own masks": grammar_layout.N_OWN_MASKS,
-    "bytes of the grammar": memory.BYTES_USED,
+    "rows": "kernels",
+    "pool of rows": "n_row_entries",
+    "configurations": "n_configurations",
+    "lists of crossing tokens": "crossings",
+    "own masks": "n_own_masks",
+    "bytes of the grammar": "",
 }
 OUTLINE = {
     "type": "object",
@@ -55,8 +55,14 @@ LONGEST = 10_000
 
 def counters(grammar: Any) -> dict[str, int]:
     """What the grammar and its store hold by now."""
-    store = {name: int(grammar.store.table.array[slot]) for name, slot in STORE_COUNTERS.items()}
-    return store | {name: int(grammar.table.array[slot]) for name, slot in GRAMMAR_COUNTERS.items()}
+    read = ((grammar.store.table, STORE_COUNTERS), (grammar.table, GRAMMAR_COUNTERS))
+    return {name: count(table, slot) for table, counted in read for name, slot in counted.items()}
+
+
+def count(table: Any, slot: str) -> int:
+    """A number of a table, or how many lists it has."""
+    found = getattr(table.view, slot) if slot else table.bytes_used
+    return int(getattr(found, "count", found))
 
 
 def feed(matcher: Any, tokens: list[int], bitmask: Any) -> None:
@@ -162,9 +168,9 @@ def test_every_door_keeps_its_one_signature(tiny_tokenizer: Any, rng: random.Ran
 def walked(matcher: Any, bitmask: Any) -> int:
     """Trie nodes visited for the next mask, 0 where it was known."""
     slots = matcher.grammar.store.table.array
-    slots[store_layout.WALKED] = 0
+    slots[store_layout.STORE.walked] = 0
     matcher.fill_bitmask(bitmask)
-    return int(slots[store_layout.WALKED])
+    return int(slots[store_layout.STORE.walked])
 
 
 def test_no_mask_in_a_bounded_string_walks_the_whole_trie(llama3_tokenizer: Any) -> None:
@@ -179,7 +185,7 @@ def test_no_mask_in_a_bounded_string_walks_the_whole_trie(llama3_tokenizer: Any)
         n_nodes[left] = walked(matcher, bitmask)
         if left:
             matcher.accept_bytes(b"a")
-    n_trie = int(matcher.grammar.store.table.array[store_layout.N_TRIE])
+    n_trie = matcher.grammar.store.table.view.n_trie
     assert sum(n > 0 for n in n_nodes.values()) > 100, "the counter stands still"
     most = max(n_nodes, key=n_nodes.__getitem__)
     assert n_nodes[most] <= MOST_WALKED * n_trie, f"{n_nodes[most]} of {n_trie} nodes with {most} characters left"
@@ -192,7 +198,7 @@ def test_a_bounded_string_walks_as_little_in_a_store_of_its_own(bound: str, llam
     for length in (1, 9, 10, 29, 30, 1000, LONGEST):
         matcher = llmask.Compiler(llama3_tokenizer).json_schema({"type": "string", bound: length}).matcher()
         matcher.accept_bytes(b'"')
-        n_trie = int(matcher.grammar.store.table.array[store_layout.N_TRIE])
+        n_trie = matcher.grammar.store.table.view.n_trie
         for byte in b"a \xc3\xa9":
             assert walked(matcher, bitmask) <= MOST_WALKED * n_trie, (bound, length, byte)
             if bound == "maxLength" and length == 1:
@@ -209,7 +215,7 @@ def test_a_pattern_that_refuses_nothing_more_walks_as_little_as_the_bound_alone(
     schema = {"type": "string", "pattern": pattern, "maxLength": 300}
     matcher = llmask.Compiler(llama3_tokenizer).json_schema(schema).matcher()
     matcher.accept_bytes(b'"a')
-    n_trie = int(matcher.grammar.store.table.array[store_layout.N_TRIE])
+    n_trie = matcher.grammar.store.table.view.n_trie
     for byte in b"bcdefgh ijk":
         assert walked(matcher, bitmask) <= 0.05 * n_trie
         matcher.accept_bytes(bytes([byte]))

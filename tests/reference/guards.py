@@ -1,4 +1,4 @@
-"""Guards from their definition (rules.py): the twin of guards.py and variants.py.
+"""Guards from their definition (rules.py): the twin of guards.py and called_rules.py.
 
 A run's parameter is a number (its count) or a set; 0 stands for the empty set too.
 

@@ -284,12 +284,12 @@ GRAMMARS: list[Callable[[Any], Any]] = [
     ),
 ]
 STORE_BUDGETS = {
-    store_layout.STATES_PER_CALL: (1, 12),
-    store_layout.NODES_PER_CALL: (1, 40),
-    store_layout.MAX_EMPTINESS: (1, 30),
-    store_layout.MAX_WALKED: (100, 2000),
+    store_layout.STORE.states_per_call: (1, 12),
+    store_layout.STORE.nodes_per_call: (1, 40),
+    store_layout.STORE.max_emptiness: (1, 30),
+    store_layout.STORE.max_walked: (100, 2000),
 }
-GRAMMAR_BUDGETS = {grammar_layout.MAX_ROWS: (1, 20), grammar_layout.MAX_ITEMS: (2, 30)}
+GRAMMAR_BUDGETS = {grammar_layout.GRAMMAR.max_rows: (1, 20), grammar_layout.GRAMMAR.max_items: (2, 30)}
 
 
 def until_done(question: Callable[[], Any]) -> Any:

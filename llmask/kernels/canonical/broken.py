@@ -10,20 +10,18 @@ for a lexer state and a split state; some microseconds for a configuration.
 
 from __future__ import annotations
 
-from ..lexeme_masks.state_masks import MASK_WORDS
 from ..lexeme_masks.trie_walk import has_bit
-from ..lexer.states import DEAD, S_MASK, S_MASK_KIND, state_field
+from ..lexer.states import DEAD
 from ..machine.constants import NO_TOKEN
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
+from ..machine.numba_names import map_at
 from ..machine.raw import load_u16
 from ..mask.assemble import KIND_BITS
-from ..mask.configurations import C_FIRST, C_MASK_KIND, C_N, configuration_field
 from ..parser.token_terminals import NAMES_ORDINARY
-from ..tables.grammar_layout import BROKEN, CROSSINGS, N_TOKENS, NAMES_TOKENS, TOKENS
 from ..tables.int_lists import append
-from ..tables.interning import POOL, map_get, map_put
-from ..tables.memory import block, get_i32, get_i64, load_i32, load_u8
-from ..tables.store_layout import MASKS
+from ..tables.interning import map_get, map_put
+from ..tables.kinds import MaskKind
+from ..tables.memory import block, load_i32, load_u8
 from .chains import NO_CHAIN, look_up
 from .check_tokens import consider_again, inside_state, look_inside
 from .descent import CUT, FOLLOWS_ON, NEEDS_STATE
@@ -47,7 +45,7 @@ from .slots import (
 )
 
 
-@kernel
+@inline
 def _is_mixed(canon, split, token):
     """Whether a token may follow a split state, in another way, if it is incompatible with the token before."""
     kind = load_u16(canon[KINDS] + token * 2)
@@ -59,10 +57,9 @@ def _is_mixed(canon, split, token):
 @kernel
 def _mixed_tokens(canon, split):
     """Address of (0, n, the tokens that are mixed behind a split state)."""
-    never_inline()
-    known = map_get(canon, MIXED_TOKENS, split)
+    known = map_get(map_at(canon, MIXED_TOKENS), split)
     if known >= 0:
-        return block(canon, TOKENS) + known * 4
+        return canon.tokens.address + known * 4
     canon[N_FOUND] = 0
     for kind in range(canon[N_CONTINUING], canon[N_KINDS]):
         if effect_of(canon, split, kind) == MIXED:
@@ -70,9 +67,9 @@ def _mixed_tokens(canon, split):
                 token = load_i32(canon[KIND_TOKENS] + i * 4)
                 if load_u8(canon[REACHABLE] + token) != 0:
                     append(canon, FOUND, N_FOUND, token)
-    position = canon[N_TOKENS]
+    position = canon.n_tokens
     address = keep_found(canon, 0, canon)
-    map_put(canon, MIXED_TOKENS, split, position)
+    map_put(map_at(canon, MIXED_TOKENS), split, position)
     return address
 
 
@@ -82,14 +79,13 @@ def _left_open(store, grammar, canon, twin, split):
 
     The first m are in the mask of the lexer state, if that is one of many tokens.
     """
-    never_inline()
     key = (twin + 1) << 16 | split
-    known = map_get(canon, MIXED_TOKENS, key)
+    known = map_get(map_at(canon, MIXED_TOKENS), key)
     if known >= 0:
-        return block(canon, TOKENS) + known * 4
+        return canon.tokens.address + known * 4
     mixed, mask = _mixed_tokens(canon, split), 0
-    if twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
-        mask = get_i64(block(store, MASKS), state_field(store, twin, S_MASK))
+    if twin != DEAD and store.states[twin].mask_kind == MaskKind.WORDS:
+        mask = store.masks[store.states[twin].mask]
     canon[N_FOUND] = canon[N_DOUBTFUL] = 0
     for i in range(load_i32(mixed + 4)):
         token = load_i32(mixed + 8 + i * 4)
@@ -102,42 +98,40 @@ def _left_open(store, grammar, canon, twin, split):
             return 0
         if found != FOLLOWS_ON:
             append(canon, FOUND, N_FOUND, token)
-    n, position = canon[N_FOUND], canon[N_TOKENS]
+    n, position = canon[N_FOUND], canon.n_tokens
     for i in range(canon[N_DOUBTFUL]):
         append(canon, FOUND, N_FOUND, load_i32(block(canon, DOUBTFUL) + i * 4))
     address = keep_found(canon, n, canon)
-    map_put(canon, MIXED_TOKENS, key, position)
+    map_put(map_at(canon, MIXED_TOKENS), key, position)
     return address
 
 
 @kernel
 def _list_left(store, grammar, canon, configuration, split, twin, left):
     """List in DOUBTFUL what is left open: of tokens that are not in the mask of the lexer state the crossing ones."""
-    never_inline()
-    has_many = twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS
-    are_listed = configuration_field(grammar, configuration, C_MASK_KIND) & KIND_BITS != MASK_WORDS
-    is_short = has_many and are_listed and grammar[NAMES_TOKENS] != NAMES_ORDINARY
+    has_many = twin != DEAD and store.states[twin].mask_kind == MaskKind.WORDS
+    are_listed = grammar.configurations[configuration].mask_kind & KIND_BITS != MaskKind.WORDS
+    is_short = has_many and are_listed and grammar.names_tokens != NAMES_ORDINARY
     canon[N_DOUBTFUL] = 0
     for i in range(load_i32(left) if is_short else load_i32(left + 4)):
         append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(left + 8 + i * 4))
-    first = configuration_field(grammar, configuration, C_FIRST)
-    for i in range(first, first + (configuration_field(grammar, configuration, C_N) if is_short else 0)):
-        token = get_i32(block(grammar, CROSSINGS + POOL), i)
+    first = grammar.configurations[configuration].first
+    for i in range(first, first + (grammar.configurations[configuration].n if is_short else 0)):
+        token = grammar.crossings.pool[i]
         if _is_mixed(canon, split, token):
             append(canon, DOUBTFUL, N_DOUBTFUL, token)
 
 
-@kernel
+@inline
 def known_broken(grammar, configuration, split):
     """What `find_broken` found before, or 0."""
-    known = map_get(grammar, BROKEN, configuration << 16 | split)
-    return block(grammar, TOKENS) + known * 4 if known >= 0 else 0
+    known = map_get(grammar.broken, configuration << 16 | split)
+    return grammar.tokens.address + known * 4 if known >= 0 else 0
 
 
 @kernel
 def find_broken(store, grammar, canon, configuration, split):
     """Address of (whether one was cut, n, mixed tokens without a continuation if they are incompatible), or 0: stop."""
-    never_inline()
     known = known_broken(grammar, configuration, split)
     if known != 0:
         return known
@@ -150,7 +144,7 @@ def find_broken(store, grammar, canon, configuration, split):
     found = consider_again(store, grammar, canon, configuration, context, 0, canon[N_DOUBTFUL])
     if found == NEEDS_STATE or has_stopped(store, grammar):
         return 0
-    position = grammar[N_TOKENS]
+    position = grammar.n_tokens
     address = keep_found(grammar, 1 if found == CUT else 0, canon)
-    map_put(grammar, BROKEN, configuration << 16 | split, position)
+    map_put(grammar.broken, configuration << 16 | split, position)
     return address

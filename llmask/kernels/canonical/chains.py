@@ -12,7 +12,7 @@ In: the table of split states. Out: states, chains. Cost: 5 ns; 20 to 100 ns whe
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..machine.raw import load_u16
 from ..tables.memory import load_i32, load_i64, load_u8
 from .pairs import is_fitting
@@ -37,7 +37,7 @@ from .slots import (
 NO_CHAIN = 0
 
 
-@kernel
+@inline
 def look_up(canon, tables, split, token):
     """Split state after a token by the tables FOLLOWS, BREAKS or GOES_ON, or REFUSED_SPLIT."""
     kind = load_u16(canon[KINDS] + token * 2)
@@ -46,13 +46,13 @@ def look_up(canon, tables, split, token):
     return load_u16(load_i64(canon[tables] + split * 8) + kind * 2)
 
 
-@kernel
+@inline
 def goes_on(canon, split, token):
     """Whether a token may be of the word before it, as far as the splitter decides."""
     return look_up(canon, GOES_ON, split, token) != REFUSED_SPLIT
 
 
-@kernel
+@inline
 def _fork(canon, split, chain, token):
     """Where a fork leads, or -1: there is none."""
     key = (chain << BEFORE_BITS | token) << SPLIT_BITS | split
@@ -68,7 +68,7 @@ def _fork(canon, split, chain, token):
     return -1
 
 
-@kernel
+@inline
 def after_fitting(canon, split, chain, token):
     """Split state after a token that is compatible with the one before, or REFUSED_SPLIT."""
     if chain == NO_CHAIN:
@@ -79,7 +79,7 @@ def after_fitting(canon, split, chain, token):
     return found & REFUSED_SPLIT if found >= 0 else look_up(canon, FOLLOWS, split, token)
 
 
-@kernel
+@inline
 def after_breaking(canon, split, chain, token):
     """The same for one that is not."""
     return look_up(canon, BREAKS, split, token) if chain & 1 == 0 else REFUSED_SPLIT
@@ -88,7 +88,6 @@ def after_breaking(canon, split, chain, token):
 @kernel
 def split_after(canon, split, before, chain, token):
     """Split state after a token, or REFUSED_SPLIT."""
-    never_inline()
     fitting = after_fitting(canon, split, chain, token)
     breaking = after_breaking(canon, split, chain, token)
     if fitting == breaking or is_fitting(canon, before, token):
@@ -96,7 +95,7 @@ def split_after(canon, split, before, chain, token):
     return breaking
 
 
-@kernel
+@inline
 def _chain_below(canon, node, token):
     low, high = load_i32(canon[CHAIN_FIRST] + node * 4), load_i32(canon[CHAIN_FIRST] + node * 4 + 4)
     last = high
@@ -114,7 +113,6 @@ def _chain_below(canon, node, token):
 @kernel
 def chain_after(canon, split, after, chain, token):
     """The chain after a token that may follow; `after` is the split state there."""
-    never_inline()
     if canon[N_CHAINS] == 0:
         return NO_CHAIN
     begun = load_i32(canon[CHAIN_ROOT] + token * 4) & -2

@@ -11,38 +11,33 @@ FOUND. Cost: 50 ns where it is known; 0.2 us a text of a group, once a place.
 
 from __future__ import annotations
 
-from ..lexeme_masks.state_masks import MASK_WORDS
 from ..lexeme_masks.trie_walk import has_bit, set_bit
 from ..lexer.dense_transitions import is_wide
-from ..lexer.states import DEAD, S_FINISHED, S_MASK, S_MASK_KIND, S_TWIN, state_field
-from ..machine.jit import kernel, never_inline
+from ..lexer.states import DEAD
+from ..machine.jit import inline, kernel
 from ..machine.raw import load_u32
 from ..mask.assemble import KIND_BITS
 from ..mask.cell import clear_bit
-from ..mask.configurations import (
-    C_FIRST,
-    C_MASK,
-    C_MASK_KIND,
-    C_N,
-    C_PLACE,
-    C_STATE,
-    REFUSED,
-    configuration_field,
-    pack,
-    start_after,
-)
+from ..mask.configurations import REFUSED, pack, start_after
 from ..parser.goto import certain_goto, goto
-from ..parser.rows import has_flag_of_row
-from ..tables.grammar_layout import CROSSINGS, IGNORED, OWN_MASKS
 from ..tables.int_lists import append
-from ..tables.interning import POOL
-from ..tables.memory import block, ensure, get_i32, get_i64, load_i32, store_i32
-from ..tables.store_layout import MASKS, N_WORDS
-from ..values.transcripts import FIRST_PLACE, MOST_ROWS, row_of
+from ..tables.kinds import MaskKind
+from ..tables.memory import block, ensure, load_i32, store_i32
+from ..values.places import FIRST_PLACE, MOST_ROWS, row_of
 from .alike import lexemes_by_number, shape_of
 from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
-from .ends import INSIDE_PLACE, NO_NUMBER, UNCERTAIN, go, go_token, has_stopped, names_ordinary, safe_byte
+from .ends import (
+    INSIDE_PLACE,
+    NO_NUMBER,
+    UNCERTAIN,
+    go,
+    go_token,
+    has_flag_of_row,
+    has_stopped,
+    names_ordinary,
+    safe_byte,
+)
 from .groups import GROUP_HEAD, HEAD, N_ASKED, TEXT_BYTES, find_groups
 from .inside import verdict_inside
 from .listings import after_first
@@ -54,13 +49,13 @@ from .sure import find_sure
 from .wide import is_sure
 
 
-@kernel
+@inline
 def exit_of(store, grammar, place, lexemes):
     """Place and lexer state behind a set of lexemes, or REFUSED.
 
     Where the tokens are recorded it is a bare row (mask/boundary_tokens.py), if it is the same whatever they spell.
     """
-    if place >= FIRST_PLACE and lexemes != grammar[IGNORED]:
+    if place >= FIRST_PLACE and lexemes != grammar.ignored:
         row = certain_goto(store, grammar, row_of(grammar, place), lexemes)
         if row < 0 or has_flag_of_row(grammar, row, UNCERTAIN):
             return REFUSED
@@ -72,7 +67,6 @@ def exit_of(store, grammar, place, lexemes):
 @kernel
 def holds(store, grammar, canon, behind, entry):
     """Whether the text at an address (canonical/groups.py) may follow, and behind it a byte that ends the word."""
-    never_inline()
     packed, text = behind, load_u32(entry) | load_i32(entry + 4) << 32
     while text != 0 and packed >= 0:
         packed = go(store, grammar, packed, text & 0xFF)
@@ -80,7 +74,7 @@ def holds(store, grammar, canon, behind, entry):
     return packed >= 0 and safe_byte(store, grammar, canon, packed, load_i32(entry + 8)) != NO_BYTE
 
 
-@kernel
+@inline
 def first_that_holds(store, grammar, canon, behind, texts, bits):
     """The number of one of the texts in a bit set that may follow at an exit, or -1."""
     number = 0
@@ -92,14 +86,14 @@ def first_that_holds(store, grammar, canon, behind, texts, bits):
     return -1
 
 
-@kernel
+@inline
 def inside_state(store, grammar, configuration):
     """The lexer state that carries the mask of tokens inside of the lexeme, or DEAD."""
-    state = configuration_field(grammar, configuration, C_STATE)
-    return DEAD if state == DEAD else state_field(store, state, S_TWIN)
+    state = grammar.configurations[configuration].state
+    return DEAD if state == DEAD else store.states[state].twin
 
 
-@kernel
+@inline
 def look_at(store, grammar, canon, packed, number, split, token, after):
     """Enter a token that led to an end where nothing is safe in FOUND if nothing follows it; its verdict.
 
@@ -119,7 +113,6 @@ def look_at(store, grammar, canon, packed, number, split, token, after):
 @kernel
 def look_at_token(store, grammar, canon, configuration, split, token):
     """As `look_at` for a token of a configuration."""
-    never_inline()
     after = look_up(canon, FOLLOWS, split, token)
     if after == REFUSED_SPLIT:
         return FOLLOWS_ON
@@ -135,7 +128,6 @@ def look_at_groups(store, grammar, canon, configuration, split, place, named, gr
 
     `named` is the state whose lexemes are numbered in the groups.
     """
-    never_inline()
     texts, group = groups + 4 * HEAD, groups + 4 * HEAD + load_i32(groups) * TEXT_BYTES
     lexemes, behind, hold, asked = 0, REFUSED, 0, 0
     result = FOLLOWS_ON
@@ -167,10 +159,9 @@ def find_dead(store, grammar, canon, configuration, split, tokens, n):
 
     The tokens are those of a short mask that stay inside of the lexeme, and may follow if they are compatible.
     """
-    never_inline()
     twin = inside_state(store, grammar, configuration)
-    place = configuration_field(grammar, configuration, C_PLACE)
-    state = configuration_field(grammar, configuration, C_STATE)
+    place = grammar.configurations[configuration].place
+    state = grammar.configurations[configuration].state
     groups = find_groups(
         store, grammar, canon, twin, 0, split, shape_of(store, canon, twin) << 16 | split, twin, tokens, n
     )
@@ -181,23 +172,23 @@ def find_dead(store, grammar, canon, configuration, split, tokens, n):
 NOT_ASKED = -1  # in place of what certainly may come
 
 
-@kernel
+@inline
 def look_inside(store, grammar, canon, twin, after, token, chain):
     """The verdict of a token that stays inside of the lexeme of a lexer state, CUT where that does not tell."""
     inside = go_token(store, grammar, pack(INSIDE_PLACE, twin), token)
-    if inside < 0 or state_field(store, inside & 0xFFFFFFFF, S_FINISHED) != 0:
+    if inside < 0 or store.states[inside & 0xFFFFFFFF].finished != 0:
         return CUT
     return verdict_inside(store, grammar, canon, inside & 0xFFFFFFFF, after, token, chain)
 
 
-@kernel
+@inline
 def _clear_crossing(grammar, configuration, bits):
     """Clear the bits of the crossing tokens of a configuration; or the address of its own mask, which has them all."""
-    if configuration_field(grammar, configuration, C_MASK_KIND) & KIND_BITS == MASK_WORDS:
-        return get_i64(block(grammar, OWN_MASKS), configuration_field(grammar, configuration, C_MASK))
-    first = configuration_field(grammar, configuration, C_FIRST)
-    for i in range(first, first + configuration_field(grammar, configuration, C_N)):
-        clear_bit(bits, get_i32(block(grammar, CROSSINGS + POOL), i))
+    if grammar.configurations[configuration].mask_kind & KIND_BITS == MaskKind.WORDS:
+        return grammar.own_masks[grammar.configurations[configuration].mask]
+    first = grammar.configurations[configuration].first
+    for i in range(first, first + grammar.configurations[configuration].n):
+        clear_bit(bits, grammar.crossings.pool[i])
     return 0
 
 
@@ -208,11 +199,10 @@ def consider_again(store, grammar, canon, configuration, context, removed, n_mix
     `removed` see `find_removed`, 0: there are none. The first `n_mixed` in DOUBTFUL are incompatible with the token
     before.
     """
-    never_inline()
     split, before, chain = split_of(context), before_of(context), chain_of(context)
     canon[N_FOUND] = 0
     again, n_again = ensure(canon, DOUBTFUL, 4), canon[N_DOUBTFUL]
-    bits = ensure(canon, AGAIN, store[N_WORDS] * 4)  # none are set
+    bits = ensure(canon, AGAIN, store.n_words * 4)  # none are set
     for j in range(n_again):
         set_bit(bits, load_i32(again + j * 4))
     for i in range(load_i32(removed + 4) if removed != 0 else 0):
@@ -222,13 +212,11 @@ def consider_again(store, grammar, canon, configuration, context, removed, n_mix
     own = _clear_crossing(grammar, configuration, bits)
     result = CUT if removed != 0 and load_i32(removed) != 0 else FOLLOWS_ON
     twin = inside_state(store, grammar, configuration)
-    start = pack(
-        configuration_field(grammar, configuration, C_PLACE), configuration_field(grammar, configuration, C_STATE)
-    )
+    start = pack(grammar.configurations[configuration].place, grammar.configurations[configuration].state)
     is_named = names_ordinary(store, grammar, start)
     mask = 0  # of the tokens that stay inside of the lexeme
-    if twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
-        mask = get_i64(block(store, MASKS), state_field(store, twin, S_MASK))
+    if twin != DEAD and store.states[twin].mask_kind == MaskKind.WORDS:
+        mask = store.masks[store.states[twin].mask]
     sure = NOT_ASKED
     if mask != 0 and canon[MOST_CANDIDATES] >= 0 and is_wide(store, twin):
         sure = find_sure(store, grammar, canon, twin)

@@ -11,15 +11,16 @@ In: tables, an entry of the queue. Out: entries. Cost: 20 ns a live node, 50 to 
 
 from __future__ import annotations
 
-from ..lexer.states import DEAD, MISS, S_ACCEPTS, S_FINISHED, next_state, state_field
+from ..lexer.states import DEAD, MISS, next_state
 from ..machine.constants import TRIE_END_MASK, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
+from ..machine.numba_names import map_at
 from ..mask.configurations import REFUSED, known_step
-from ..tables.grammar_layout import N_TOKENS, TOKENS, VERDICTS
+from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_change, map_get, map_put
-from ..tables.memory import BYTES_USED, block, get_i32, get_i64, get_u8, load_i32, load_i64, load_u8, store_i64
-from ..tables.store_layout import CHILD_BYTE, CHILD_FIRST, CHILD_NODE, TOKEN_DATA, TOKEN_OFFSETS, TRIE
+from ..tables.memory import block, get_i64, get_u8, load_i32, load_i64, load_u8, store_i64
+from ..vocabulary.trie_words import subtree_end, token_of
 from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .ends import (
     EIGHT_LESS,
@@ -72,15 +73,15 @@ ASKED = 2**31 - 1  # in place of a list that is made the next time
 MOST_LISTED = 1024  # nodes of the trie below a byte, of which those are listed that fit
 
 
-@kernel
+@inline
 def may_leave(store, canon, state, split):
     """Whether a lexeme that could go on may end in a lexer state, where some character ends the word."""
-    if state_field(store, state, S_ACCEPTS) == 0 or state_field(store, state, S_FINISHED) != 0:
+    if store.states[state].accepts == 0 or store.states[state].finished != 0:
         return False
     return load_i64(canon[ENDS] + split * 16) | load_i64(canon[ENDS] + split * 16 + 8) != 0
 
 
-@kernel
+@inline
 def ends_next(store, canon, state):
     """Whether each byte that may come next, few ones, ends the lexeme."""
     low, high = load_i64(live_ascii(store, canon, state)), load_i64(live_ascii(store, canon, state) + 8)
@@ -93,7 +94,7 @@ def ends_next(store, canon, state):
             if bits & 1 != 0:
                 n += 1
                 target = next_state(store, state, byte)
-                if n > MOST_ENDING or target == DEAD or state_field(store, target, S_FINISHED) == 0:
+                if n > MOST_ENDING or target == DEAD or store.states[target].finished == 0:
                     return False
             bits, byte = (bits >> 1) & ONE_LESS, byte + 1
     return n != 0 and live_word(store, canon, state, state, 2) | live_word(store, canon, state, state, 3) == 0
@@ -102,8 +103,7 @@ def ends_next(store, canon, state):
 @kernel
 def _write_frame(store, grammar, canon, frame, packed, node):
     """Write the frame of a node that was reached."""
-    never_inline()
-    first, end = get_i32(block(store, CHILD_FIRST), node), get_i32(block(store, CHILD_FIRST), node + 1)
+    first, end = store.child_first[node], store.child_first[node + 1]
     store_i64(frame, packed)
     store_i64(frame + 8, first)
     store_i64(frame + 16, end)
@@ -115,10 +115,10 @@ def _write_frame(store, grammar, canon, frame, packed, node):
             store_i64(frame + 24 + 8 * word, live_word(store, canon, state, behind, word))
 
 
-@kernel
+@inline
 def _next_child(store, frame):
     """The next child of a frame whose byte is looked at, or -1."""
-    child, end, bytes_ = load_i64(frame + 8), load_i64(frame + 16), block(store, CHILD_BYTE)
+    child, end, bytes_ = load_i64(frame + 8), load_i64(frame + 16), store.child_byte.address
     while child < end:
         byte = get_u8(bytes_, child)
         if load_i64(frame + 24 + 8 * (byte >> 6)) >> (byte & 63) & 1 != 0:
@@ -133,7 +133,6 @@ def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
     """Look at a token behind an entry, which led to an end: how many entries there are, with WAS_CUT, FOUND_ONE or
     LEAVES if so.
     """
-    never_inline()
     at = block(canon, QUEUE) + entry * ENTRY * 8
     split, before, chain = load_i64(at + 8), load_i64(at + 16), load_i64(at + 24)
     after = split_after(canon, split, before, chain, token)
@@ -153,7 +152,7 @@ def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
     end = end_of(memo, reached)
     known = -1
     if following == NO_CHAIN:
-        known = map_get(memo, VERDICTS, verdict_key(end, after, token))
+        known = map_get(memo.verdicts, verdict_key(end, after, token))
     if known == FOLLOWS_ON:
         return n_entries | FOUND_ONE
     if known == NOTHING_FOLLOWS:
@@ -164,28 +163,27 @@ def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
     return n_entries + 1
 
 
-@kernel
+@inline
 def _keep_few(canon):
     """Copy FEW_FOUND into TOKENS: its place there, or MANY."""
     n = canon[N_FEW]
     if n > MOST_FEW:
         return MANY
-    found = canon[N_TOKENS]
-    append(canon, TOKENS, N_TOKENS, n)
+    found = canon.n_tokens
+    append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n)
     for i in range(n):
-        append(canon, TOKENS, N_TOKENS, load_i32(block(canon, FEW_FOUND) + i * 4))
+        append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i32(block(canon, FEW_FOUND) + i * 4))
     return found
 
 
 @kernel
 def _list_few(store, canon, split, byte):
     """Place in TOKENS of (n, the tokens that begin with a byte and may follow a split state), or MANY."""
-    never_inline()
     key = split << 8 | byte
-    known = map_get(canon, FEW, key)
+    known = map_get(map_at(canon, FEW), key)
     if known >= 0:
         return known
-    trie, node = block(store, TRIE), load_i32(canon[ROOT_CHILD] + byte * 4)
+    trie, node = store.trie.address, load_i32(canon[ROOT_CHILD] + byte * 4)
     end = (get_i64(trie, node) >> TRIE_END_SHIFT) & TRIE_END_MASK
     canon[N_FEW] = 0
     while node < end and canon[N_FEW] <= MOST_FEW:
@@ -195,14 +193,14 @@ def _list_few(store, canon, split, byte):
             fitting, breaking = look_up(canon, FOLLOWS, split, token), look_up(canon, BREAKS, split, token)
             if fitting != REFUSED_SPLIT or breaking != REFUSED_SPLIT:
                 append(canon, FEW_FOUND, N_FEW, token)
-    if canon[BYTES_USED] > canon[SHARED_BYTES]:
+    if canon.bytes_used > canon[SHARED_BYTES]:
         return MANY
     found = _keep_few(canon)
-    map_put(canon, FEW, key, found)
+    map_put(map_at(canon, FEW), key, found)
     return found
 
 
-@kernel
+@inline
 def _is_new(store, grammar, packed, byte):
     """Whether the row is to be made that a byte leads to."""
     place = packed >> 32
@@ -214,17 +212,16 @@ def _is_new(store, grammar, packed, byte):
 @kernel
 def _list_fitting(store, grammar, canon, packed, split, before, byte):
     """As `_list_few`, of the tokens that are compatible with the token before where they have to be."""
-    never_inline()
     key = (before + 1) << 24 | split << 8 | byte
-    known = map_get(canon, FEW, key)
+    known = map_get(map_at(canon, FEW), key)
     if known >= 0 and known != ASKED:
         return known
-    if canon[BYTES_USED] > canon[SHARED_BYTES] or not _is_new(store, grammar, packed, byte):
+    if canon.bytes_used > canon[SHARED_BYTES] or not _is_new(store, grammar, packed, byte):
         return MANY
-    trie, node = block(store, TRIE), load_i32(canon[ROOT_CHILD] + byte * 4)
+    trie, node = store.trie.address, load_i32(canon[ROOT_CHILD] + byte * 4)
     end = (get_i64(trie, node) >> TRIE_END_SHIFT) & TRIE_END_MASK
     if known < 0:
-        map_put(canon, FEW, key, ASKED if end - node <= MOST_LISTED else MANY)
+        map_put(map_at(canon, FEW), key, ASKED if end - node <= MOST_LISTED else MANY)
         return MANY
     return _make_fitting(canon, key, trie, node, end, split, before)
 
@@ -232,7 +229,6 @@ def _list_fitting(store, grammar, canon, packed, split, before, byte):
 @kernel
 def _make_fitting(canon, key, trie, node, end, split, before):
     """List the tokens of a part of the trie that fit the token before; the list's place in TOKENS, or MANY."""
-    never_inline()
     canon[N_FEW] = 0
     while node < end and canon[N_FEW] <= MOST_FEW:
         token = (get_i64(trie, node) >> TRIE_TOKEN_SHIFT) - 1
@@ -240,38 +236,37 @@ def _make_fitting(canon, key, trie, node, end, split, before):
         if token >= 0 and split_after(canon, split, before, NO_CHAIN, token) != REFUSED_SPLIT:
             append(canon, FEW_FOUND, N_FEW, token)
     found = _keep_few(canon)
-    map_change(canon, FEW, key, found)
+    map_change(map_at(canon, FEW), key, found)
     return found
 
 
 @kernel
 def fits_none(store, canon, split, before, byte):
     """Whether no token that begins with a byte fits the token before, as far as that was looked at."""
-    never_inline()
     key = (before + 1) << 24 | split << 8 | byte
-    known = map_get(canon, FEW, key)
+    known = map_get(map_at(canon, FEW), key)
     if known < 0 or known == ASKED:
-        trie, node = block(store, TRIE), load_i32(canon[ROOT_CHILD] + byte * 4)
+        trie, node = store.trie.address, load_i32(canon[ROOT_CHILD] + byte * 4)
         word = get_i64(trie, node)
-        end, alone = (word >> TRIE_END_SHIFT) & TRIE_END_MASK, (word >> TRIE_TOKEN_SHIFT) - 1
+        end, alone = subtree_end(word), token_of(word)
         if alone >= 0 and split_after(canon, split, before, NO_CHAIN, alone) != REFUSED_SPLIT:
             return False
-        if end - node > MOST_LISTED or canon[BYTES_USED] > canon[SHARED_BYTES]:
+        if end - node > MOST_LISTED or canon.bytes_used > canon[SHARED_BYTES]:
             return False
         known = _make_fitting(canon, key, trie, node, end, split, before)
-    return known != MANY and get_i32(block(canon, TOKENS), known) == 0
+    return known != MANY and canon.tokens[known] == 0
 
 
-@kernel
+@inline
 def _go_along(store, grammar, canon, packed, token):
     """Where a token leads; notes where a lexeme might end on the way."""
     is_inside = packed >> 32 == INSIDE_PLACE
-    offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
+    offsets, data = store.token_offsets.address, store.token_data.address
     for at in range(load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)):
         packed = go(store, grammar, packed, load_u8(data + at))
         if packed < 0:
             return REFUSED
-        if is_inside and state_field(store, packed & 0xFFFFFFFF, S_ACCEPTS) != 0:
+        if is_inside and store.states[packed & 0xFFFFFFFF].accepts != 0:
             canon[IS_OPEN] = 1
     return packed
 
@@ -279,10 +274,9 @@ def _go_along(store, grammar, canon, packed, token):
 @kernel
 def _look_at_few(store, grammar, canon, memo, entry, n_entries, few):
     """Look at the tokens of a list; as `look_at_tokens`, without the budget."""
-    never_inline()
     packed = load_i64(block(canon, QUEUE) + entry * ENTRY * 8)
-    for i in range(get_i32(block(canon, TOKENS), few)):
-        token = get_i32(block(canon, TOKENS), few + 1 + i)
+    for i in range(canon.tokens[few]):
+        token = canon.tokens[few + 1 + i]
         reached = _go_along(store, grammar, canon, packed, token)
         if has_stopped(store, grammar):
             return -1
@@ -296,7 +290,6 @@ def _look_at_few(store, grammar, canon, memo, entry, n_entries, few):
 @kernel
 def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
     """Look at the tokens behind an entry: budget << 16 | what `_look_at` returns; -1: stop."""
-    never_inline()
     at = block(canon, QUEUE) + entry * ENTRY * 8
     packed, split, before, chain = load_i64(at), load_i64(at + 8), load_i64(at + 16), load_i64(at + 24)
     is_inside = packed >> 32 == INSIDE_PLACE
@@ -315,7 +308,7 @@ def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
         budget -= 1
         if budget <= 0:
             return n_entries | WAS_CUT
-        byte = get_u8(block(store, CHILD_BYTE), child)
+        byte = store.child_byte[child]
         if depth == 0 and chain & 1 == 0:
             few = _list_few(store, canon, split, byte)
             if few == MANY:
@@ -332,14 +325,14 @@ def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
             if has_stopped(store, grammar):
                 return -1
             continue
-        if is_inside and state_field(store, reached & 0xFFFFFFFF, S_ACCEPTS) != 0:
+        if is_inside and store.states[reached & 0xFFFFFFFF].accepts != 0:
             canon[IS_OPEN] = 1
-        node = get_i32(block(store, CHILD_NODE), child)
-        if get_i32(block(store, CHILD_FIRST), node) != get_i32(block(store, CHILD_FIRST), node + 1):
+        node = store.child_node[child]
+        if store.child_first[node] != store.child_first[node + 1]:
             frame += FRAME * 8
             depth += 1
             _write_frame(store, grammar, canon, frame, reached, node)
-        token = (get_i64(block(store, TRIE), node) >> TRIE_TOKEN_SHIFT) - 1
+        token = token_of(store.trie[node])
         if token >= 0:
             n_entries = _look_at(store, grammar, canon, memo, entry, n_entries, reached, token)
             if n_entries & DECIDED != 0:

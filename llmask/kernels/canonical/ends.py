@@ -8,27 +8,17 @@ In: tables, an end, a split state. Out: ends, bytes. Cost: 10 ns a byte; 30 ns a
 
 from __future__ import annotations
 
-from ..lexer.states import DEAD, S_ACCEPTS, S_FINISHED, next_state, state_field
-from ..machine.jit import kernel, never_inline
-from ..mask.boundary_walk import goes_two_ways
-from ..mask.configurations import (
-    C_ACCEPTS,
-    C_NAMING,
-    REFUSED,
-    configuration_field,
-    configuration_of,
-    pack,
-    start_after,
-    step,
-)
+from ..lexer.states import DEAD, next_state
+from ..machine.jit import inline, kernel
+from ..machine.numba_names import map_at
+from ..mask.configurations import REFUSED, configuration_of, pack, start_after, step
+from ..mask.tracked_walk import goes_two_ways
 from ..parser.goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
-from ..parser.rows import ACCEPTS, IS_NOWHERE, IS_TENTATIVE, IS_UNDECIDED, TAKES_TOKENS, has_flag_of_row
 from ..parser.token_terminals import NAMES_ORDINARY, names_special
-from ..tables.grammar_layout import ENDS_OF_TEXT, IS_UNCERTAIN, NAMES_TOKENS
-from ..tables.interning import MAP_COUNT, map_get, map_put
-from ..tables.memory import BYTES_USED, EXCEEDED, block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64
-from ..tables.store_layout import TOKEN_DATA, TOKEN_OFFSETS
-from ..values.transcripts import FIRST_PLACE, MOST_ROWS, is_left_out, row_of
+from ..tables.grammar_layout import GRAMMAR
+from ..tables.interning import map_get, map_put
+from ..tables.memory import block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64
+from ..values.places import FIRST_PLACE, MOST_ROWS, is_left_out, row_of
 from .live import NO_BYTE, is_known, likely_byte, live_ascii, note_likely
 from .slots import ENDS, MAY_END, MISSING, MOST_MISSING, N_MISSING, SAFE_MEMO, SHARED_BYTES
 
@@ -38,22 +28,31 @@ ONE_LESS, EIGHT_LESS = (1 << 63) - 1, (1 << 56) - 1  # what shifts leave of a wo
 MEMO_BITS = 62
 MEMO_BYTES = 32  # which split states were asked for, and the answers; the same for canonical/search.py
 NO_NUMBER = -1
-UNCERTAIN = IS_TENTATIVE | IS_UNDECIDED | IS_NOWHERE  # flags of rows: what may come depends on texts
+_FLAGS = {name: bit for name, (_, bit) in GRAMMAR.record("rows").flags.items()}
+ACCEPTS, TAKES_TOKENS = _FLAGS["accepts"], _FLAGS["takes_tokens"]  # flags of rows
+OPEN = _FLAGS["is_undecided"] | _FLAGS["is_nowhere"]
+UNCERTAIN = _FLAGS["is_tentative"] | OPEN  # what may come depends on texts
 
 
-@kernel
+@inline
+def has_flag_of_row(grammar, row, flag):
+    """Whether a row has one of some flags."""
+    return grammar.rows[row].flags & flag != 0
+
+
+@inline
 def is_bare(packed):
-    """Whether the place of an end is a bare row (mask/boundary_walk.py)."""
+    """Whether the place of an end is a bare row (mask/crossing.py)."""
     return packed >> 32 >= MOST_ROWS and packed >> 32 < FIRST_PLACE
 
 
-@kernel
+@inline
 def is_certain(grammar, packed):
     """Whether what may come next at an end is the same for all records: where its row is bare, by its flags."""
     return not is_bare(packed) or not has_flag_of_row(grammar, (packed >> 32) - MOST_ROWS, UNCERTAIN)
 
 
-@kernel
+@inline
 def _goto(store, grammar, place, scanned):
     """Place after the lexemes of a set, or a negative number: of a bare row, if it is the same for all records.
 
@@ -65,12 +64,12 @@ def _goto(store, grammar, place, scanned):
     if target < 0:
         return REFUSED
     if target & MAY_REPEAT != 0 or has_flag_of_row(grammar, target & ROW_BITS, UNCERTAIN):
-        grammar[IS_UNCERTAIN] = 1
+        grammar.is_uncertain = 1
         return REFUSED
     return (target & ROW_BITS) + MOST_ROWS
 
 
-@kernel
+@inline
 def _start_after(store, grammar, place, scanned):
     row = place if place < MOST_ROWS or place >= FIRST_PLACE else place - MOST_ROWS
     return start_after(store, grammar, row, scanned)
@@ -79,11 +78,10 @@ def _start_after(store, grammar, place, scanned):
 @kernel
 def _go_bare(store, grammar, packed, byte):
     """As `step` from a bare row, for what is the same for all records."""
-    never_inline()
     place, state = packed >> 32, packed & 0xFFFFFFFF
     target = next_state(store, state, byte)
     if target == DEAD:
-        scanned = state_field(store, state, S_ACCEPTS)
+        scanned = store.states[state].accepts
         if scanned == 0:
             return REFUSED
         place = _goto(store, grammar, place, scanned)
@@ -92,8 +90,8 @@ def _go_bare(store, grammar, packed, byte):
         target = next_state(store, _start_after(store, grammar, place, scanned), byte)
         if target == DEAD:
             return REFUSED
-    if state_field(store, target, S_FINISHED) != 0:
-        scanned = state_field(store, target, S_ACCEPTS)
+    if store.states[target].finished != 0:
+        scanned = store.states[target].accepts
         place = _goto(store, grammar, place, scanned)
         if place < 0:
             return REFUSED
@@ -104,7 +102,6 @@ def _go_bare(store, grammar, packed, byte):
 @kernel
 def go(store, grammar, packed, byte):
     """Place and state after one more byte, or REFUSED."""
-    never_inline()
     if packed >> 32 == INSIDE_PLACE:
         target = next_state(store, packed & 0xFFFFFFFF, byte)
         return REFUSED if target == DEAD else pack(INSIDE_PLACE, target)
@@ -116,8 +113,7 @@ def go(store, grammar, packed, byte):
 @kernel
 def go_token(store, grammar, packed, token):
     """Place and state after a token, or REFUSED."""
-    never_inline()
-    offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
+    offsets, data = store.token_offsets.address, store.token_data.address
     for at in range(load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)):
         packed = go(store, grammar, packed, load_u8(data + at))
         if packed < 0:
@@ -131,8 +127,7 @@ def go_on_from_last(store, grammar, stack, last, n_valid, token):
 
     `stack` has the start and then the ends behind the first `n_valid` bytes of token `last`, and gets those of `token`.
     """
-    never_inline()
-    offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
+    offsets, data = store.token_offsets.address, store.token_data.address
     first, end = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
     before = load_i32(offsets + last * 4)
     n = 0
@@ -147,13 +142,13 @@ def go_on_from_last(store, grammar, stack, last, n_valid, token):
     return n << 1 | 1
 
 
-@kernel
+@inline
 def has_stopped(store, grammar):
     """Whether a limit was reached, so that nothing that was found may be remembered."""
-    return store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0
+    return store.exceeded != 0 or grammar.exceeded != 0
 
 
-@kernel
+@inline
 def note_missing(canon, split):
     """Note a split state whose tables are missing; of many some wait for the next time."""
     n = canon[N_MISSING]
@@ -168,28 +163,26 @@ def note_missing(canon, split):
 @kernel
 def remember(canon, memo, slot, key, value):
     """Enter a key unless the table of split states has grown too large."""
-    never_inline()
-    if memo[BYTES_USED] <= canon[SHARED_BYTES]:
-        map_put(memo, slot, key, value)
+    if memo.bytes_used <= canon[SHARED_BYTES]:
+        map_put(map_at(memo, slot), key, value)
 
 
 @kernel
 def end_of(memo, packed):
     """Number of an end."""
-    never_inline()
-    known = map_get(memo, ENDS_OF_TEXT, packed)
+    known = map_get(memo.ends_of_text, packed)
     if known >= 0:
         return known
-    fresh = memo[ENDS_OF_TEXT + MAP_COUNT]
-    map_put(memo, ENDS_OF_TEXT, packed, fresh)
+    fresh = memo.ends_of_text.count
+    map_put(memo.ends_of_text, packed, fresh)
     return fresh
 
 
-@kernel
+@inline
 def state_behind(store, grammar, packed):
     """The lexer state behind the lexeme, where it may end here; otherwise the state itself."""
     state = packed & 0xFFFFFFFF
-    scanned = state_field(store, state, S_ACCEPTS)
+    scanned = store.states[state].accepts
     if packed >> 32 == INSIDE_PLACE or scanned == 0:
         return state
     target = _goto(store, grammar, packed >> 32, scanned)
@@ -199,31 +192,29 @@ def state_behind(store, grammar, packed):
 @kernel
 def _may_stop(store, grammar, packed):
     """Whether the text may end, or a special token come, which ends it as well."""
-    never_inline()
     place = packed >> 32
     row = row_of(grammar, place)
-    if place == row and grammar[NAMES_TOKENS] == 0 and not has_flag_of_row(grammar, row, ACCEPTS):
-        scanned = state_field(store, packed & 0xFFFFFFFF, S_ACCEPTS)
+    if place == row and grammar.names_tokens == 0 and not grammar.rows[row].accepts:
+        scanned = store.states[packed & 0xFFFFFFFF].accepts
         if scanned == 0:
             return False  # as is found at once for nearly all of them: configurations are many
         target = goto(store, grammar, place, scanned)
-        if target < 0 or not has_flag_of_row(grammar, row_of(grammar, target), ACCEPTS):
+        if target < 0 or not grammar.rows[row_of(grammar, target)].accepts:
             return False
     configuration = configuration_of(store, grammar, packed)
     if configuration < 0:
         return False
-    if configuration_field(grammar, configuration, C_ACCEPTS) != 0:
+    if grammar.configurations[configuration].accepts != 0:
         return True
-    naming = configuration_field(grammar, configuration, C_NAMING)
+    naming = grammar.configurations[configuration].naming
     return naming != 0 and names_special(store, grammar, naming - 1)
 
 
 @kernel
 def might_stop(store, grammar, packed):
     """Whether the text may end at an end with a bare row, for some of its records at least."""
-    never_inline()
     row = (packed >> 32) - MOST_ROWS
-    scanned = state_field(store, packed & 0xFFFFFFFF, S_ACCEPTS)
+    scanned = store.states[packed & 0xFFFFFFFF].accepts
     if has_flag_of_row(grammar, row, ACCEPTS | TAKES_TOKENS):
         return True
     if scanned == 0:
@@ -232,29 +223,28 @@ def might_stop(store, grammar, packed):
     return target >= 0 and has_flag_of_row(grammar, target & ROW_BITS, ACCEPTS | TAKES_TOKENS | UNCERTAIN)
 
 
-@kernel
+@inline
 def names_ordinary(store, grammar, packed):
     """Whether a token with bytes may be one that the grammar names: bytes do not tell where it leads."""
-    if grammar[NAMES_TOKENS] != NAMES_ORDINARY:
+    if grammar.names_tokens != NAMES_ORDINARY:
         return False
     if is_bare(packed):
         return True
     configuration = configuration_of(store, grammar, packed)
-    return configuration >= 0 and configuration_field(grammar, configuration, C_NAMING) != 0
+    return configuration >= 0 and grammar.configurations[configuration].naming != 0
 
 
 @kernel
 def _goes(store, grammar, packed, byte):
     """Whether one more byte may come; inside of a lexeme nothing is recorded."""
-    never_inline()
     if packed >> 32 >= FIRST_PLACE and packed >> 32 != INSIDE_PLACE:
         target = next_state(store, packed & 0xFFFFFFFF, byte)
-        if target != DEAD and state_field(store, target, S_FINISHED) == 0:
+        if target != DEAD and store.states[target].finished == 0:
             return True
     return go(store, grammar, packed, byte) >= 0
 
 
-@kernel
+@inline
 def _first_that_goes(store, grammar, packed, bits, byte):
     """The first of some bytes that may come next, + 1, or NO_BYTE; bit i of `bits` stands for `byte` + i."""
     while bits != 0:
@@ -268,21 +258,21 @@ def _first_that_goes(store, grammar, packed, bits, byte):
     return NO_BYTE
 
 
-@kernel
+@inline
 def first_of_both(store, grammar, packed, low, high):
     """The first of some ASCII bytes that may come next, + 1, or NO_BYTE."""
     found = _first_that_goes(store, grammar, packed, low, 0)
     return found if found != NO_BYTE else _first_that_goes(store, grammar, packed, high, 64)
 
 
-@kernel
+@inline
 def forget_ends(canon, n_ends):
     """Begin with an empty memo of `is_safe` for so many ends."""
     memo = ensure(canon, SAFE_MEMO, (n_ends + 1) * MEMO_BYTES)
     fill_bytes(memo, n_ends * MEMO_BYTES, 0)
 
 
-@kernel
+@inline
 def is_safe(store, grammar, canon, number, packed, split):
     """Whether `safe_byte` finds something for an end; the memo has what it said of this number (NO_NUMBER: nothing)."""
     if number == NO_NUMBER or split >= MEMO_BITS:
@@ -301,19 +291,18 @@ def _certain_byte(store, grammar, canon, packed, low, high):
     """One of some ASCII bytes, + 1, that may come at a bare row whatever texts a record leaves there, or NO_BYTE.
 
     So may one of what the grammar ignores, unless the text ends there; and one behind which a value goes on in two ways
-    that was asked for without all but one of the texts that it must not be (variants.py).
+    that was asked for without all but one of the texts that it must not be (values/called_rules.py).
     """
-    never_inline()
     row, state = (packed >> 32) - MOST_ROWS, packed & 0xFFFFFFFF
     if low | high == 0 or has_flag_of_row(grammar, row, ACCEPTS | TAKES_TOKENS):
         return NO_BYTE
-    is_known = not has_flag_of_row(grammar, row, IS_UNDECIDED | IS_NOWHERE)
+    is_known = not has_flag_of_row(grammar, row, OPEN)
     live = live_ascii(store, canon, state)
     for byte in range(128):
         bits = low & load_i64(live) if byte < 64 else high & load_i64(live + 8)
         if bits >> (byte & 63) & 1 != 0:
             target = next_state(store, state, byte)
-            if target == DEAD or state_field(store, target, S_FINISHED) != 0:
+            if target == DEAD or store.states[target].finished != 0:
                 continue
             if is_left_out(store, grammar, target) or (is_known and goes_two_ways(store, grammar, target)):
                 return byte + 1
@@ -323,7 +312,6 @@ def _certain_byte(store, grammar, canon, packed, low, high):
 @kernel
 def safe_byte(store, grammar, canon, packed, split):
     """A byte that ends the word and may come next, + 1; MAY_STOP where the text may end; else NO_BYTE."""
-    never_inline()
     ends = canon[ENDS] + split * 16
     low, high = load_i64(ends), load_i64(ends + 8)
     place, state = packed >> 32, packed & 0xFFFFFFFF
@@ -342,7 +330,7 @@ def safe_byte(store, grammar, canon, packed, split):
             if is_new:
                 note_likely(canon, split, found)
             return found
-        scanned = state_field(store, state, S_ACCEPTS)
+        scanned = store.states[state].accepts
         if place != INSIDE_PLACE and scanned != 0:
             target = _goto(store, grammar, place, scanned)
             if target >= 0:

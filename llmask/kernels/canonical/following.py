@@ -19,12 +19,11 @@ from __future__ import annotations
 
 from ..lexeme_masks.trie_walk import has_bit
 from ..machine.atomics import load_acquire, load_acquire_i32, publish_i32, store_release
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..machine.raw import prefetch
-from ..tables.grammar_layout import N_TOKENS, TOKENS
+from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append, is_in
-from ..tables.memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, new_block, store_i32
-from ..tables.store_layout import N_VOCAB
+from ..tables.memory import block, copy_bytes, ensure, load_i32, load_i64, new_block, store_i32
 from .last_byte import NO_BASE, append_mixed, append_ranges, find_base, mixed_of, profile_of, runs_before, runs_in_base
 from .pairs import MIXED, NO_BYTE, PAIR, effect_of, list_runs_above
 from .slots import (
@@ -50,7 +49,7 @@ from .slots import (
 HEAD_BYTES = 16  # how many mixed tokens, pairs and ranges, the base
 
 
-@kernel
+@inline
 def is_ranged(canon, split, token, ranges, n):
     """Whether a token is in one of n ranges."""
     if n == 0:
@@ -64,7 +63,7 @@ def is_ranged(canon, split, token, ranges, n):
     return False
 
 
-@kernel
+@inline
 def _enter(canon, effect, token):
     if effect == PAIR:
         append(canon, FOUND, N_FOUND, token)
@@ -72,7 +71,7 @@ def _enter(canon, effect, token):
         append(canon, DOUBTFUL, N_DOUBTFUL, token)
 
 
-@kernel
+@inline
 def _write_ranges(canon, ranks, n_runs, at):
     """Write the parts of RANKS that runs are to an address, if not empty; returns how many."""
     n = 0
@@ -87,7 +86,7 @@ def _write_ranges(canon, ranks, n_runs, at):
     return n
 
 
-@kernel
+@inline
 def _enter_mixed(canon, ranks, n_runs):
     """Enter the mixed tokens of runs in DOUBTFUL."""
     mixed = mixed_of(canon, ranks)
@@ -98,14 +97,14 @@ def _enter_mixed(canon, ranks, n_runs):
                 append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(mixed + at * 4))
 
 
-@kernel
+@inline
 def base_of(canon, split, following):
     """Address of the mask of what may follow a split state, from which pairs and ranges are to be taken."""
     base = load_i32(following + 12)
-    return load_i64(canon[FOLLOWING] + split * 8) if base == NO_BASE else block(canon, TOKENS) + base * 4
+    return load_i64(canon[FOLLOWING] + split * 8) if base == NO_BASE else canon.tokens.address + base * 4
 
 
-@kernel
+@inline
 def may_follow(canon, split, following, token):
     """Whether what was found for a token before lets another one follow that may not if they are incompatible."""
     if not has_bit(base_of(canon, split, following), token):
@@ -117,21 +116,21 @@ def may_follow(canon, split, following, token):
     return not is_ranged(canon, split, token, pairs + n_pairs * 4, n_ranges)
 
 
-@kernel
+@inline
 def known_following(canon, split, before):
     """What `find_following` found before, or 0."""
     lists = load_acquire(block(canon, PAIR_LISTS) + split * 8)
     known = load_acquire_i32(lists + before * 4) if lists != 0 else 0
-    return block(canon, TOKENS) + known * 4 if known != 0 else 0
+    return canon.tokens.address + known * 4 if known != 0 else 0
 
 
-@kernel
+@inline
 def _lists_behind(canon, split):
     """Address of what PAIR_LISTS has for a split state, or REFUSED_SPLIT; 0: none."""
     return load_acquire(block(canon, PAIR_LISTS) + split * 8) if split < canon[N_PAIR_LISTS] else 0
 
 
-@kernel
+@inline
 def prefetch_rank(canon, split, token):
     """Have read where `is_ranged` looks first."""
     ranks = load_i64(canon[RANK_OF] + split * 8)
@@ -139,7 +138,7 @@ def prefetch_rank(canon, split, token):
         prefetch(ranks + token * 4)
 
 
-@kernel
+@inline
 def prefetch_number(canon, split, before):
     """Have read where `known_following` looks first."""
     lists = _lists_behind(canon, split)
@@ -147,22 +146,22 @@ def prefetch_number(canon, split, before):
         prefetch(lists + before * 4)
 
 
-@kernel
+@inline
 def prefetch_following(canon, split, before):
     """Have read what `known_following` finds."""
     lists = _lists_behind(canon, split)
     if lists != 0:
-        at = block(canon, TOKENS) + load_i32(lists + before * 4) * 4
+        at = canon.tokens.address + load_i32(lists + before * 4) * 4
         for line in range(4):
             prefetch(at + line * LINE_BYTES)
 
 
-@kernel
+@inline
 def _keep_following(store, canon, split, before, position):
     """Note where what may not follow is listed."""
     at = block(canon, PAIR_LISTS) + split * 8
     if load_i64(at) == 0:
-        store_release(at, new_block(canon, store[N_VOCAB] * 4))
+        store_release(at, new_block(canon, store.n_vocab * 4))
     publish_i32(load_i64(at) + before * 4, position)
 
 
@@ -174,7 +173,6 @@ def find_following(store, grammar, canon, split, before):
     they were compatible; some come twice.
     0: the split state's RANKS are missing.
     """
-    never_inline()
     known, ranks = known_following(canon, split, before), load_i64(canon[RANKS] + split * 8)
     if known != 0:
         return known
@@ -199,12 +197,12 @@ def find_following(store, grammar, canon, split, before):
     _enter_mixed(canon, ranks, n_runs)
     if n_of_byte != 0:
         append_mixed(canon, profile, n_of_byte)
-    is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]
+    is_shared = canon.bytes_used <= canon[SHARED_BYTES]
     owner = canon if is_shared else grammar
-    position = owner[N_TOKENS]
+    position = owner.n_tokens
     n_mixed, n_pairs = canon[N_DOUBTFUL], canon[N_FOUND]
     most = HEAD_BYTES // 4 + n_mixed + n_pairs + 2 * (n_runs + n_of_byte - n_in_base)
-    at = ensure(owner, TOKENS, (position + most) * 4) + position * 4
+    at = ensure(owner, GRAMMAR.tokens, (position + most) * 4) + position * 4
     pairs = at + HEAD_BYTES + n_mixed * 4
     copy_bytes(at + HEAD_BYTES, canon[DOUBTFUL], n_mixed * 4)
     copy_bytes(pairs, canon[FOUND], n_pairs * 4)
@@ -214,7 +212,7 @@ def find_following(store, grammar, canon, split, before):
     store_i32(at + 4, n_pairs)
     store_i32(at + 8, n_ranges)
     store_i32(at + 12, base)
-    owner[N_TOKENS] = position + HEAD_BYTES // 4 + n_mixed + n_pairs + 2 * n_ranges
+    owner.n_tokens = position + HEAD_BYTES // 4 + n_mixed + n_pairs + 2 * n_ranges
     if is_shared:
         _keep_following(store, canon, split, before, position)
     return at

@@ -18,13 +18,14 @@ so many tokens were asked for that witnesses must have been found in the meantim
 
 from __future__ import annotations
 
-from ..lexer.states import DEAD, S_ACCEPTS, S_FINISHED, next_state, state_field
-from ..machine.jit import kernel, never_inline
+from ..lexer.states import DEAD, next_state
+from ..machine.jit import inline, kernel
+from ..machine.numba_names import map_at
 from ..mask.configurations import pack
-from ..tables.grammar_layout import N_TOKENS, TOKENS
+from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_change, map_get
-from ..tables.memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, put_i32, put_i64, store_i64
+from ..tables.memory import block, ensure, get_i32, get_i64, load_i32, load_i64, put_i32, put_i64, store_i64
 from .alike import number_of_lexeme
 from .chains import NO_CHAIN, chain_after, look_up
 from .ends import INSIDE_PLACE, go_on_from_last, has_stopped
@@ -46,7 +47,7 @@ TEXT_BYTES = 12
 GROUP_HEAD = 4  # int32 before the tokens
 
 
-@kernel
+@inline
 def _with_text(texts, bits, text, split):
     """A set of texts with one more, which is entered in `texts`: int64, how many, then each with its split state."""
     n = get_i64(texts, 0)
@@ -62,28 +63,27 @@ def _with_text(texts, bits, text, split):
     return bits | 1 << number
 
 
-@kernel
+@inline
 def _with_end(store, canon, texts, bits, state, split):
     """As `_with_text` for what follows in a lexer state that no witness leads on from."""
     live, ends = live_ascii(store, canon, state), canon[ENDS] + split * 16
     if (load_i64(live) & load_i64(ends)) | (load_i64(live + 8) & load_i64(ends + 8)) != 0:
         return SURE
-    return bits if state_field(store, state, S_ACCEPTS) == 0 else _with_text(texts, bits, 0, split)
+    return bits if store.states[state].accepts == 0 else _with_text(texts, bits, 0, split)
 
 
 @kernel
 def _with_witness(store, canon, texts, bits, state, witness):
     """As `_with_text` for what is left of a witness behind the lexeme, which begins in a lexer state inside of it."""
-    never_inline()
     if witness <= NO_WITNESS or bits == SURE:
         return bits
     text, split = witness_text(canon, witness), split_behind(canon, witness)
     while text != 0:
         target = next_state(store, state, text & 0xFF)
         if target == DEAD:
-            return bits if state_field(store, state, S_ACCEPTS) == 0 else _with_text(texts, bits, text, split)
+            return bits if store.states[state].accepts == 0 else _with_text(texts, bits, text, split)
         text >>= 8
-        if state_field(store, target, S_FINISHED) != 0:
+        if store.states[target].finished != 0:
             return _with_text(texts, bits, text, split)
         state = target
     return _with_end(store, canon, texts, bits, state, split)
@@ -92,7 +92,6 @@ def _with_witness(store, canon, texts, bits, state, witness):
 @kernel
 def _texts_of(store, canon, texts, state, split, token, chain):
     """The texts of a token that leads to a lexer state, a split state and an even chain, or SURE."""
-    never_inline()
     bits = _with_end(store, canon, texts, 0, state, split)
     for number in range(MOST_OWN):
         own = own_witness(canon, split, token, chain, number)
@@ -107,7 +106,7 @@ def _texts_of(store, canon, texts, state, split, token, chain):
     return bits
 
 
-@kernel
+@inline
 def _number_of_group(groups, n, lexemes, bits):
     """Number of a group, which is entered if it is not among the first n; 0 where there are too many."""
     for number in range(n):
@@ -126,7 +125,6 @@ def _number_of_group(groups, n, lexemes, bits):
 @kernel
 def _find_groups(store, grammar, canon, state, depth, split, named, tokens, n_tokens):
     """Group tokens whose bytes from `depth` on come in a lexer state and split state; returns how many groups."""
-    never_inline()
     texts = ensure(canon, GROUPS, (2 * MOST_TEXTS + 1 + MOST_GROUPS * GROUP_FIELDS) * 8)
     groups = texts + (2 * MOST_TEXTS + 1) * 8
     group_of = ensure(canon, GROUP_OF, (n_tokens + 1) * 4)
@@ -167,10 +165,9 @@ def find_groups(store, grammar, canon, state, depth, split, key, named, tokens, 
     The tokens are the same for all lexer states with the mask of this one, but they lead to other lexer states there.
     `named`: the state whose lexemes are numbered.
     """
-    never_inline()
-    known, most_asked = map_get(canon, GROUPED, key), n_tokens
+    known, most_asked = map_get(map_at(canon, GROUPED), key), n_tokens
     if known >= 0:
-        found = block(canon, TOKENS) + known * 4
+        found = canon.tokens.address + known * 4
         most_asked = load_i32(found + 4 * N_ASKED + 4)
         if load_i32(found + 4 * N_ASKED) <= most_asked:
             return found
@@ -178,27 +175,27 @@ def find_groups(store, grammar, canon, state, depth, split, key, named, tokens, 
     n = _find_groups(store, grammar, canon, state, depth, split, named, tokens, n_tokens)
     texts, group_of = block(canon, GROUPS), block(canon, GROUP_OF)
     groups = texts + (2 * MOST_TEXTS + 1) * 8
-    is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]
+    is_shared = canon.bytes_used <= canon[SHARED_BYTES]
     owner = canon if is_shared else grammar
-    position = owner[N_TOKENS]
-    append(owner, TOKENS, N_TOKENS, get_i64(texts, 0))
-    append(owner, TOKENS, N_TOKENS, n)
-    append(owner, TOKENS, N_TOKENS, 0)
-    append(owner, TOKENS, N_TOKENS, most_asked)
+    position = owner.n_tokens
+    append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, get_i64(texts, 0))
+    append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, n)
+    append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, 0)
+    append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, most_asked)
     for number in range(get_i64(texts, 0)):
         text = get_i64(texts, 2 * number + 1)
-        append(owner, TOKENS, N_TOKENS, text)
-        append(owner, TOKENS, N_TOKENS, text >> 32)
-        append(owner, TOKENS, N_TOKENS, get_i64(texts, 2 * number + 2))
+        append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, text)
+        append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, text >> 32)
+        append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, get_i64(texts, 2 * number + 2))
     for number in range(n):
         at = groups + number * GROUP_FIELDS * 8
-        append(owner, TOKENS, N_TOKENS, load_i64(at))
-        append(owner, TOKENS, N_TOKENS, load_i64(at + 8))
-        append(owner, TOKENS, N_TOKENS, load_i64(at + 16))
-        append(owner, TOKENS, N_TOKENS, load_i64(at + 16) >> 32)
+        append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i64(at))
+        append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i64(at + 8))
+        append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i64(at + 16))
+        append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i64(at + 16) >> 32)
         for i in range(n_tokens):
             if get_i32(group_of, i) == number:
-                append(owner, TOKENS, N_TOKENS, load_i32(tokens + i * 4))
+                append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i32(tokens + i * 4))
     if is_shared and not has_stopped(store, grammar):
-        map_change(canon, GROUPED, key, position)
-    return block(owner, TOKENS) + position * 4
+        map_change(map_at(canon, GROUPED), key, position)
+    return owner.tokens.address + position * 4

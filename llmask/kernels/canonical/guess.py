@@ -9,12 +9,12 @@ canonical/search.py has them, or NO_WITNESS; it is remembered. Cost: 0.3 us, 20 
 
 from __future__ import annotations
 
-from ..encoders.encoder_slots import BYTE_TOKENS
-from ..machine.jit import kernel, never_inline
+from ..encoders.encoder_slots import EncoderSlot
+from ..machine.jit import inline, kernel
+from ..machine.numba_names import map_at
 from ..machine.raw import load_u32
-from ..tables.grammar_layout import N_TOKENS, TOKENS
 from ..tables.interning import map_get, map_put
-from ..tables.memory import as_table, block, ensure, load_i32, load_i64, load_u8, put_i32, store_u8
+from ..tables.memory import as_table, ensure, load_i32, load_i64, load_u8, reserve, store_u8
 from .chains import NO_CHAIN
 from .pairs import is_fitting
 from .slots import ENCODER, IS_PLAIN, KEYS, ROOM, SPLITTER, WITNESSES
@@ -28,42 +28,42 @@ FIRST_CONTINUING, END_CONTINUING = 0x80, 0xC0
 SEPARATORS = 0xE280  # the first bytes of U+2028 and U+2029, which are no plain characters
 
 
-@kernel
+@inline
 def witness_key(split, token, chain):
     """Key of the first witness of a token that led to a split state and a chain, one below MOST_CHAINS."""
     return (chain << 41) | (split << 21) | token
 
 
-@kernel
+@inline
 def put_witness(canon, key, text, split):
     """Enter up to MOST_BYTES bytes, the first lowest, and the split state behind them; returns the witness."""
-    first = canon[N_TOKENS]
-    tokens = ensure(canon, TOKENS, (first + 3) * 4)
-    put_i32(tokens, first, text)
-    put_i32(tokens, first + 1, text >> 32)
-    put_i32(tokens, first + 2, split)
-    canon[N_TOKENS] = first + 3
-    map_put(canon, WITNESSES, key, first + 1)
+    first = canon.n_tokens
+    tokens = reserve(canon.tokens, first + 3)
+    tokens[first] = text
+    tokens[first + 1] = text >> 32
+    tokens[first + 2] = split
+    canon.n_tokens = first + 3
+    map_put(map_at(canon, WITNESSES), key, first + 1)
     return first + 1
 
 
-@kernel
+@inline
 def witness_text(canon, witness):
-    return load_u32(block(canon, TOKENS) + witness * 4 - 4) | load_i32(block(canon, TOKENS) + witness * 4) << 32
+    return load_u32(canon.tokens.address + witness * 4 - 4) | load_i32(canon.tokens.address + witness * 4) << 32
 
 
-@kernel
+@inline
 def split_behind(canon, witness):
-    return load_i32(block(canon, TOKENS) + witness * 4 + 4)
+    return load_i32(canon.tokens.address + witness * 4 + 4)
 
 
-@kernel
+@inline
 def is_half(canon, split):
     """Whether a split state is inside of a character."""
     return load_i64(canon[KEYS] + (split * STATE_FIELDS + N_PARTIAL) * 8) != 0
 
 
-@kernel
+@inline
 def _is_text(text, n, byte):
     """Whether a byte may follow the n bytes of a character."""
     lead = load_u8(text)
@@ -74,14 +74,14 @@ def _is_text(text, n, byte):
     return n != 2 or (lead << 8 | load_u8(text + 1)) != SEPARATORS or (byte != 0xA8 and byte != 0xA9)
 
 
-@kernel
+@inline
 def _complete(canon, text, n, token, byte):
     """Complete the character of n bytes by `byte` and the least bytes that fit behind it; where it ends, or -1."""
     table = as_table(canon[ENCODER])
     length = 2 + (load_u8(text) >= 0xE0) + (load_u8(text) >= 0xF0)
     is_given = True
     while n < length:
-        following = load_i32(table[BYTE_TOKENS] + byte * 4)
+        following = load_i32(table[EncoderSlot.BYTE_TOKENS] + byte * 4)
         if following >= 0 and _is_text(text, n, byte) and is_fitting(canon, token, following):
             store_u8(text + n, byte)
             n += 1
@@ -96,9 +96,8 @@ def _complete(canon, text, n, token, byte):
 @kernel
 def guess_witness(canon, split, token):
     """A witness of plain characters for a token that led to a split state inside of a character, or NO_WITNESS."""
-    never_inline()
     key = witness_key(split, token, NO_CHAIN)
-    known = map_get(canon, WITNESSES, key)
+    known = map_get(map_at(canon, WITNESSES), key)
     if known >= 0:
         return known
     state = as_table(canon[KEYS] + split * STATE_FIELDS * 8)
@@ -114,5 +113,5 @@ def guess_witness(canon, split, token):
             for i in range(n, end):
                 spelled |= load_u8(text + i) << (8 * (i - n))
             return put_witness(canon, key, spelled, reached)
-    map_put(canon, WITNESSES, key, NO_WITNESS)
+    map_put(map_at(canon, WITNESSES), key, NO_WITNESS)
     return NO_WITNESS

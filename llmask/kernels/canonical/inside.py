@@ -9,7 +9,7 @@ a quote can follow the token of 128 blanks; a number of at least 256 begins with
 but behind "40" only one of them has a digit too few. Where the trie is walked every first byte is reviewed by
 itself, and the answer is that of the lexer state behind it: blanks before any key lead to one lexer state, and states
 that are alike (canonical/alike.py) share it. Tokens of
-parts (mask/boundary_walk.py) are reviewed with the part, and share the answer as parts do.
+parts (mask/crossing.py) are reviewed with the part, and share the answer as parts do.
 
 In: tables, a lexer state with a mask, a split state, a first byte. Out: two lists of tokens in TOKENS: those that
 nothing can follow, those that the lexer state does not answer. Cost: 5 ns a node of the trie; once for all grammars
@@ -18,24 +18,18 @@ of a store.
 
 from __future__ import annotations
 
-from ..lexer.dense_transitions import HOT_BYTES, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state
-from ..lexer.states import DEAD, S_ACCEPTS, S_TWIN, next_state, state_field
-from ..machine.constants import (
-    TRIE_BYTE_MASK,
-    TRIE_DEPTH_MASK,
-    TRIE_DEPTH_SHIFT,
-    TRIE_END_MASK,
-    TRIE_END_SHIFT,
-    TRIE_TOKEN_SHIFT,
-)
-from ..machine.jit import kernel, never_inline
+from ..lexer.dense_transitions import HOT_BYTES, HotEntry, expand, hot_row, hot_state
+from ..lexer.states import DEAD, next_state
+from ..machine.constants import TRIE_END_MASK, TRIE_END_SHIFT
+from ..machine.jit import inline, kernel
+from ..machine.numba_names import map_at
 from ..machine.raw import load_u16
 from ..mask.configurations import pack
-from ..tables.grammar_layout import N_TOKENS, TOKENS
+from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
-from ..tables.memory import BYTES_USED, block, ensure, get_i64, load_i32, load_i64, store_i32, store_i64
-from ..tables.store_layout import HOT_ROWS, TRIE
+from ..tables.memory import block, ensure, get_i64, load_i32, load_i64, store_i32, store_i64
+from ..vocabulary.trie_words import byte_of, depth_of, subtree_end, token_of
 from .alike import shape_of
 from .chains import NO_CHAIN, chain_after
 from .descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, ends_next, fits_none, may_leave
@@ -68,20 +62,19 @@ OF_BYTE = 1 << 60  # in a key: the answer is that of the lexer state behind a fi
 @kernel
 def keep_found(owner, head, canon):
     """Copy FOUND behind a number into TOKENS; the address of (head, how many, the tokens)."""
-    never_inline()
     n = canon[N_FOUND]
-    first = owner[N_TOKENS]
-    address = ensure(owner, TOKENS, (first + n + 2) * 4) + first * 4
+    first = owner.n_tokens
+    address = ensure(owner, GRAMMAR.tokens, (first + n + 2) * 4) + first * 4
     store_i32(address, head)
     store_i32(address + 4, n)
     found = ensure(canon, FOUND, 4)
     for i in range(n):
         store_i32(address + 8 + i * 4, load_i32(found + i * 4))
-    owner[N_TOKENS] = first + n + 2
+    owner.n_tokens = first + n + 2
     return address
 
 
-@kernel
+@inline
 def _ends_behind(store, canon, state, split, token):
     """Whether the lexeme ends behind the character in which a token ends, if its guessed end comes."""
     witness = guess_witness(canon, split, token) if is_half(canon, split) else NO_WITNESS
@@ -94,7 +87,7 @@ def _ends_behind(store, canon, state, split, token):
     return state != DEAD and ends_next(store, canon, state)
 
 
-@kernel
+@inline
 def is_safe_inside(store, grammar, canon, state, split):
     """Whether a byte may come in a lexer state, inside of the lexeme, that ends the word in a split state."""
     key = state << 17 | split << 1
@@ -113,7 +106,6 @@ def verdict_inside(store, grammar, canon, reached, after, token, chain):
 
     CUT where what follows the lexeme decides, of which lexer states know nothing.
     """
-    never_inline()
     packed = pack(INSIDE_PLACE, reached)
     if chain & 1 == 0 and is_safe_inside(store, grammar, canon, reached, after):
         return FOLLOWS_ON
@@ -129,8 +121,7 @@ def verdict_inside(store, grammar, canon, reached, after, token, chain):
 @kernel
 def _verdict_of_end(store, canon, reached, after, token):
     """As `verdict_inside` where each byte that may come next ends the lexeme: do tokens fit that begin so?"""
-    never_inline()
-    if state_field(store, reached, S_ACCEPTS) != 0:
+    if store.states[reached].accepts != 0:
         return CUT
     if load_i64(canon[FOLLOWS] + after * 8) == 0:
         note_missing(canon, after)
@@ -142,7 +133,7 @@ def _verdict_of_end(store, canon, reached, after, token):
     return NOTHING_FOLLOWS
 
 
-@kernel
+@inline
 def consider(store, grammar, canon, split, token, reached, after):
     """Enter a token that led to a lexer state and a split state in one of the lists, unless something follows it."""
     if is_safe_inside(store, grammar, canon, reached, after):
@@ -158,25 +149,24 @@ def consider(store, grammar, canon, split, token, reached, after):
 @kernel
 def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes, depth):
     """Consider the tokens of a trie from a node on, above which `state` was reached at a depth."""
-    never_inline()
     stack, kinds, after = block(canon, WALK), canon[KINDS], load_i64(canon[FOLLOWS] + split * 8)
     store_i64(stack + depth * 8, hot_row(store, state))
-    rows = block(store, HOT_ROWS)
+    rows = store.hot_rows
     while node < n_nodes:
         word = load_i64(trie + node * 8)
-        at = stack + ((word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK) * 8
-        byte, hot = word & TRIE_BYTE_MASK, load_i64(at - 8)
-        entry = load_i32(rows + hot * HOT_BYTES + byte * 4)
-        if entry == HOT_UNKNOWN:
+        at = stack + depth_of(word) * 8
+        byte, hot = byte_of(word), load_i64(at - 8)
+        entry = load_i32(rows.address + hot * HOT_BYTES + byte * 4)
+        if entry == HotEntry.UNKNOWN:
             entry = expand(store, hot, byte)
-            rows = block(store, HOT_ROWS)
-        if entry < HOT_FIRST:
-            node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK  # what ends the lexeme is no matter of the lexer state
+            rows = store.hot_rows
+        if entry < HotEntry.FIRST:
+            node = subtree_end(word)  # what ends the lexeme is no matter of the lexer state
             continue
-        hot = entry - HOT_FIRST
+        hot = entry - HotEntry.FIRST
         store_i64(at, hot)
         node += 1
-        token = (word >> TRIE_TOKEN_SHIFT) - 1
+        token = token_of(word)
         if token < 0:
             continue
         reached = load_u16(after + load_u16(kinds + token * 2) * 2)
@@ -185,7 +175,7 @@ def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes, depth
         consider(store, grammar, canon, split, token, hot_state(store, hot), reached)
 
 
-@kernel
+@inline
 def key_of_byte(store, canon, state, split, byte):
     """Key of what holds for the tokens that begin with a byte, which a lexer state takes."""
     return OF_BYTE | shape_of(store, canon, next_state(store, state, byte)) << 24 | split << 8 | byte
@@ -198,19 +188,18 @@ def review_inside(store, grammar, canon, state, split, byte):
     `state` is a twin with a mask of words, `split` is not inside of a character and has its tables; `byte` is the first
     of the tokens.
     """
-    never_inline()
     key = key_of_byte(store, canon, state, split, byte)
-    known = map_get(canon, INSIDE, key)
+    known = map_get(map_at(canon, INSIDE), key)
     if known >= 0:
-        return block(canon, TOKENS) + known * 4
+        return canon.tokens.address + known * 4
     canon[N_FOUND] = canon[N_DOUBTFUL] = 0
-    trie, first = block(store, TRIE), load_i32(canon[ROOT_CHILD] + byte * 4)
+    trie, first = store.trie.address, load_i32(canon[ROOT_CHILD] + byte * 4)
     end = (get_i64(trie, first) >> TRIE_END_SHIFT) & TRIE_END_MASK
     _review_trie(store, grammar, canon, state, split, trie, first, end, 0)
     return keep_answer(store, grammar, canon, key)
 
 
-@kernel
+@inline
 def key_of_part(part, split):
     """Key of what holds for the tokens of a part."""
     return OF_PART | part << 16 | split
@@ -219,31 +208,29 @@ def key_of_part(part, split):
 @kernel
 def review_part(store, grammar, canon, part, state, node, split):
     """As `review_inside` for the tokens of a part (subtree_masks.py): below a node, reached in a lexer state."""
-    never_inline()
     key = key_of_part(part, split)
-    known = map_get(canon, INSIDE, key)
+    known = map_get(map_at(canon, INSIDE), key)
     if known >= 0:
-        return block(canon, TOKENS) + known * 4
+        return canon.tokens.address + known * 4
     canon[N_FOUND] = canon[N_DOUBTFUL] = 0
-    word = get_i64(block(store, TRIE), node)
-    end, depth = (word >> TRIE_END_SHIFT) & TRIE_END_MASK, (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
-    twin = state_field(store, state, S_TWIN)
-    _review_trie(store, grammar, canon, twin, split, block(store, TRIE), node + 1, end, depth)
+    word = store.trie[node]
+    end, depth = subtree_end(word), depth_of(word)
+    twin = store.states[state].twin
+    _review_trie(store, grammar, canon, twin, split, store.trie.address, node + 1, end, depth)
     return keep_answer(store, grammar, canon, key)
 
 
 @kernel
 def keep_answer(store, grammar, canon, key):
     """Keep the lists in FOUND and DOUBTFUL; their address as `review_inside` has it, or 0: stop."""
-    never_inline()
     if canon[N_MISSING] != 0 or has_stopped(store, grammar):
         return 0
-    is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]
+    is_shared = canon.bytes_used <= canon[SHARED_BYTES]
     owner = canon if is_shared else grammar
-    n, position = canon[N_DOUBTFUL], owner[N_TOKENS]
+    n, position = canon[N_DOUBTFUL], owner.n_tokens
     keep_found(owner, n, canon)
     for i in range(n):
-        append(owner, TOKENS, N_TOKENS, load_i32(block(canon, DOUBTFUL) + i * 4))
+        append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i32(block(canon, DOUBTFUL) + i * 4))
     if is_shared:
-        map_put(canon, INSIDE, key, position)
-    return block(owner, TOKENS) + position * 4
+        map_put(map_at(canon, INSIDE), key, position)
+    return owner.tokens.address + position * 4

@@ -11,9 +11,8 @@ more witness. Cost: 0.3 us a byte.
 
 from __future__ import annotations
 
-from ..encoders.encoder_slots import BYTE_TOKENS
-from ..lexer.states import S_FINISHED, state_field
-from ..machine.jit import kernel, never_inline
+from ..encoders.encoder_slots import EncoderSlot
+from ..machine.jit import inline, kernel
 from ..tables.memory import as_table, ensure, load_i32, load_i64, store_u8
 from .chains import NO_CHAIN
 from .ends import INSIDE_PLACE, go, safe_byte, state_behind
@@ -27,10 +26,10 @@ from .split import FITS, N_PARTIAL_SHIFT, split_bytes
 MOST_JOINED = 4  # bytes that are tried
 
 
-@kernel
+@inline
 def _split_behind_byte(canon, split, last, byte):
     """Split state behind the token of a byte in the word of that of another; negative or packed: there is none."""
-    tokens = as_table(canon[ENCODER])[BYTE_TOKENS]
+    tokens = as_table(canon[ENCODER])[EncoderSlot.BYTE_TOKENS]
     token = load_i32(tokens + byte * 4)
     if token < 0 or not is_fitting(canon, load_i32(tokens + last * 4), token):
         return -1
@@ -45,7 +44,6 @@ def joins_on(store, grammar, canon, packed, split, token):
 
     Where the byte ends the lexeme what follows is a matter of places: inside of the lexeme the text is noted alone.
     """
-    never_inline()
     witness = guess_witness(canon, split, token)
     if witness <= NO_WITNESS:
         return False
@@ -71,7 +69,7 @@ def joins_on(store, grammar, canon, packed, split, token):
         reached = go(store, grammar, packed, byte)
         if following >> N_PARTIAL_SHIFT != 0 or reached < 0:
             continue
-        is_left = packed >> 32 == INSIDE_PLACE and state_field(store, reached & 0xFFFFFFFF, S_FINISHED) != 0
+        is_left = packed >> 32 == INSIDE_PLACE and store.states[reached & 0xFFFFFFFF].finished != 0
         is_followed = not is_left and safe_byte(store, grammar, canon, reached, following) != NO_BYTE
         if is_left or is_followed:
             enter_witness(canon, witness_key(split, token, NO_CHAIN), MOST_OWN, text | byte << (8 * n_bytes), following)

@@ -18,13 +18,13 @@ token, once; to look a token's part up 50 ns.
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel, never_inline
+from ..machine.jit import door, inline, kernel
+from ..machine.numba_names import map_at
 from ..mask.cell import clear_listed
-from ..tables.grammar_layout import N_TOKENS, TOKENS
+from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
-from ..tables.memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, put_i32, store_i32
-from ..tables.store_layout import N_WORDS
+from ..tables.memory import block, copy_bytes, ensure, load_i32, load_i64, store_i32
 from .slots import (
     BASES,
     CHILD_FIRST,
@@ -71,13 +71,13 @@ def rank_tokens(order, order_kinds, effects, ranks, listed, rank_of):
     ranks[order.shape[0], 0], ranks[order.shape[0], 1] = n_pairs, n_mixed
 
 
-@kernel
+@inline
 def ranked_of(canon, ranks):
     """Address of the pairs in RANKS."""
     return ranks + (canon[N_ORDER] + 1) * 8
 
 
-@kernel
+@inline
 def mixed_of(canon, ranks):
     """Address of the mixed tokens in RANKS."""
     return ranked_of(canon, ranks) + canon[N_ORDER] * 4
@@ -86,23 +86,23 @@ def mixed_of(canon, ranks):
 @kernel
 def profile_of(canon, split, byte):
     """Address of a profile; `byte` is a token. Overwrites DOUBTFUL. The split state has RANKS."""
-    never_inline()
     key = split << TOKEN_BITS | byte
-    known = map_get(canon, PROFILES, key)
+    known = map_get(map_at(canon, PROFILES), key)
     if known < 0:
-        known = canon[N_TOKENS]
+        known = canon.n_tokens
         _make_profile(canon, load_i64(canon[RANKS] + split * 8), byte)
-        map_put(canon, PROFILES, key, known)
-    return block(canon, TOKENS) + known * 4
+        map_put(map_at(canon, PROFILES), key, known)
+    return canon.tokens.address + known * 4
 
 
 @kernel
 def _make_profile(canon, ranks, byte):
     """Append a profile to TOKENS."""
-    never_inline()
     low, high = load_i32(canon[CHILD_FIRST] + (byte + 1) * 4), load_i32(canon[CHILD_FIRST] + (byte + 2) * 4)
-    position = canon[N_TOKENS]
-    runs = ensure(canon, TOKENS, position * 4 + HEAD_BYTES + (high - low) * RUN_BYTES) + position * 4 + HEAD_BYTES
+    position = canon.n_tokens
+    runs = (
+        ensure(canon, GRAMMAR.tokens, position * 4 + HEAD_BYTES + (high - low) * RUN_BYTES) + position * 4 + HEAD_BYTES
+    )
     mixed = mixed_of(canon, ranks)
     canon[N_DOUBTFUL] = n = total = 0
     for i in range(high - 1, low - 1, -1):
@@ -119,14 +119,14 @@ def _make_profile(canon, ranks, byte):
             append(canon, DOUBTFUL, N_DOUBTFUL, n)
             append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(mixed + j * 4))
         n += 1
-    put_i32(block(canon, TOKENS), position, n)
-    put_i32(block(canon, TOKENS), position + 1, canon[N_DOUBTFUL] // 2)
-    canon[N_TOKENS] = position + (HEAD_BYTES + n * RUN_BYTES) // 4
+    canon.tokens[position] = n
+    canon.tokens[position + 1] = canon[N_DOUBTFUL] // 2
+    canon.n_tokens = position + (HEAD_BYTES + n * RUN_BYTES) // 4
     for i in range(canon[N_DOUBTFUL]):
-        append(canon, TOKENS, N_TOKENS, load_i32(block(canon, DOUBTFUL) + i * 4))
+        append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i32(block(canon, DOUBTFUL) + i * 4))
 
 
-@kernel
+@inline
 def _first_at_least(profile, field, n, value):
     """The first of n runs with such a number in a field, which ascends, or n."""
     low = 0
@@ -139,13 +139,13 @@ def _first_at_least(profile, field, n, value):
     return low
 
 
-@kernel
+@inline
 def runs_before(profile, limit):
     """How many runs are of merges that are made before a time."""
     return _first_at_least(profile, 0, load_i32(profile), limit)
 
 
-@kernel
+@inline
 def append_mixed(canon, profile, n_runs):
     """Append the mixed tokens of the first runs to DOUBTFUL."""
     entries = profile + HEAD_BYTES + load_i32(profile) * RUN_BYTES
@@ -154,7 +154,7 @@ def append_mixed(canon, profile, n_runs):
             append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(entries + i * 8 + 4))
 
 
-@kernel
+@inline
 def append_ranges(profile, first, end, at):
     """Write the parts of RANKS that some runs are to an address, if not empty; returns how many."""
     n = 0
@@ -168,7 +168,7 @@ def append_ranges(profile, first, end, at):
     return n
 
 
-@kernel
+@inline
 def runs_in_base(profile, n_runs):
     """How many of the first runs of a profile the last base has that fits."""
     if n_runs == 0:
@@ -182,27 +182,25 @@ def runs_in_base(profile, n_runs):
 @kernel
 def find_base(store, canon, split, byte, n_runs):
     """Place in TOKENS of the base without the first runs of a profile; NO_BASE: there is no room."""
-    never_inline()
     if n_runs == 0:
         return NO_BASE
     key = n_runs << 40 | split << TOKEN_BITS | byte
-    base = map_get(canon, BASES, key)
+    base = map_get(map_at(canon, BASES), key)
     if base < 0:
-        if canon[BYTES_USED] > canon[SHARED_BYTES]:
+        if canon.bytes_used > canon[SHARED_BYTES]:
             return NO_BASE
         base = _make_base(store, canon, split, byte, n_runs)
-        map_put(canon, BASES, key, base)
+        map_put(map_at(canon, BASES), key, base)
     return base
 
 
 @kernel
 def _make_base(store, canon, split, byte, n_runs):
     """The mask of what may follow a split state without the first runs of a profile: its place in TOKENS."""
-    never_inline()
-    n_words = (store[N_WORDS] + 1) & -2
-    position = (canon[N_TOKENS] + 1) & -2
-    canon[N_TOKENS] = position + n_words
-    words = ensure(canon, TOKENS, canon[N_TOKENS] * 4) + position * 4
+    n_words = (store.n_words + 1) & -2
+    position = (canon.n_tokens + 1) & -2
+    canon.n_tokens = position + n_words
+    words = ensure(canon, GRAMMAR.tokens, canon.n_tokens * 4) + position * 4
     copy_bytes(words, load_i64(canon[FOLLOWING] + split * 8), n_words * 4)
     ranked = ranked_of(canon, load_i64(canon[RANKS] + split * 8))
     profile = profile_of(canon, split, byte)

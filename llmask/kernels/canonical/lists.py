@@ -9,19 +9,19 @@ an end; tokens without a quick answer as canonical/search.py says.
 
 from __future__ import annotations
 
-from ..lexeme_masks.state_masks import MASK_WORDS
 from ..lexer.dense_transitions import is_wide
-from ..lexer.states import DEAD, S_MASK_KIND, S_TWIN, next_state, state_field
-from ..machine.constants import TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT
-from ..machine.jit import kernel, never_inline
+from ..lexer.states import DEAD, next_state
+from ..machine.jit import inline, kernel
+from ..machine.numba_names import map_at
 from ..machine.raw import load_u32
-from ..mask.boundary_walk import NO_END
-from ..mask.configurations import C_BASE, C_FIRST_NAMED, C_N_NAMED, C_PLACE, C_STATE, configuration_field, pack
-from ..tables.grammar_layout import CROSSINGS, N_TOKENS, OF_BARE, REMOVED, TOKENS
+from ..mask.configurations import pack
+from ..mask.crossing import NO_END
+from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
-from ..tables.interning import POOL, map_get, map_put
-from ..tables.memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, store_i64
-from ..tables.store_layout import TRIE
+from ..tables.interning import map_get, map_put
+from ..tables.kinds import MaskKind
+from ..tables.memory import block, ensure, load_i32, load_i64, store_i64
+from ..vocabulary.trie_words import depth_of
 from .alike import shape_of
 from .chains import look_up
 from .check_tokens import inside_state, look_at, look_at_groups, look_at_token
@@ -48,12 +48,12 @@ from .wide import MANY, review_wide
 ANSWER_BYTES = 32
 
 
-@kernel
+@inline
 def append_special(store, grammar, canon, configuration):
     """Append to FOUND the special tokens that are named here; masks of many are none of these."""
-    first = configuration_field(grammar, configuration, C_FIRST_NAMED)
-    for i in range(first, first + configuration_field(grammar, configuration, C_N_NAMED)):
-        token = get_i32(block(grammar, CROSSINGS + POOL), i)
+    first = grammar.configurations[configuration].first_named
+    for i in range(first, first + grammar.configurations[configuration].n_named):
+        token = grammar.crossings.pool[i]
         if not has_bytes(store, token):
             append(canon, FOUND, N_FOUND, token)
 
@@ -61,7 +61,6 @@ def append_special(store, grammar, canon, configuration):
 @kernel
 def _look_at_listing(store, grammar, canon, configuration, split):
     """As `look_at` for the tokens of a listing."""
-    never_inline()
     listing = listing_of(grammar, configuration)
     n, tokens = load_i32(listing), tokens_of(listing)
     forget_ends(canon, load_i32(listing + 4))
@@ -87,11 +86,10 @@ def _look_at_listing(store, grammar, canon, configuration, split):
 @kernel
 def _review_bare(store, grammar, canon, base, split):
     """Address of (n, m, m tokens of a bare row that nothing can follow, n that not all records answer); 0: stop."""
-    never_inline()
     key = (base << 16) | split
-    known = map_get(grammar, OF_BARE, key)
+    known = map_get(grammar.of_bare, key)
     if known >= 0:
-        return block(grammar, TOKENS) + known * 4
+        return grammar.tokens.address + known * 4
     listing = listing_of(grammar, base)
     tokens = tokens_of(listing)
     forget_ends(canon, load_i32(listing + 4))
@@ -113,12 +111,12 @@ def _review_bare(store, grammar, canon, base, split):
         is_missing = is_missing or found == NEEDS_STATE
     if is_missing or has_stopped(store, grammar):
         return 0
-    n, position = canon[N_DOUBTFUL], grammar[N_TOKENS]
+    n, position = canon[N_DOUBTFUL], grammar.n_tokens
     keep_found(grammar, n, canon)
     for i in range(n):
-        append(grammar, TOKENS, N_TOKENS, load_i32(block(canon, DOUBTFUL) + i * 4))
-    map_put(grammar, OF_BARE, key, position)
-    return block(grammar, TOKENS) + position * 4
+        append(grammar, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i32(block(canon, DOUBTFUL) + i * 4))
+    map_put(grammar.of_bare, key, position)
+    return grammar.tokens.address + position * 4
 
 
 @kernel
@@ -127,7 +125,6 @@ def _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named
 
     `is_named`: that need not hold.
     """
-    never_inline()
     n, n_dead = load_i32(of_bare), load_i32(of_bare + 4)
     result = FOLLOWS_ON
     for i in range(0 if is_named else n_dead):
@@ -140,7 +137,7 @@ def _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named
     return result
 
 
-@kernel
+@inline
 def _enter_answer(canon, n, answer, groups, place, named):
     """Enter an answer for a place in ANSWERS, number n; how many there are then. `named`: see `find_groups`."""
     at = ensure(canon, ANSWERS, (n + 1) * ANSWER_BYTES) + n * ANSWER_BYTES
@@ -151,7 +148,7 @@ def _enter_answer(canon, n, answer, groups, place, named):
     return n + 1
 
 
-@kernel
+@inline
 def _is_empty(answer):
     return load_i32(answer) == 0 and load_i32(answer + 4) == 0
 
@@ -159,7 +156,6 @@ def _is_empty(answer):
 @kernel
 def _list_answers(store, grammar, canon, twin, split):
     """List in ANSWERS what a lexer state answers, and in place of the groups the first byte; how many, or -1: stop."""
-    never_inline()
     if is_wide(store, twin):
         answer = review_wide(store, grammar, canon, twin, split)
         if answer == 0:
@@ -183,29 +179,28 @@ def _list_answers(store, grammar, canon, twin, split):
 @kernel
 def _recall_answers(store, grammar, canon, twin, split):
     """As `_list_answers`; what was listed before is not listed again."""
-    never_inline()
     key = shape_of(store, canon, twin) << 16 | split
-    known = map_get(canon, ANSWERED, key)
+    known = map_get(map_at(canon, ANSWERED), key)
     if known >= 0:
-        n, entry = get_i32(block(canon, TOKENS), known), block(canon, TOKENS) + known * 4 + 4
+        n, entry = canon.tokens[known], canon.tokens.address + known * 4 + 4
         for i in range(n):
             answer = load_u32(entry + i * 12) | load_i32(entry + i * 12 + 4) << 32
             _enter_answer(canon, i, answer, load_i32(entry + i * 12 + 8), 0, DEAD)
         return n
     n = _list_answers(store, grammar, canon, twin, split)
-    if n >= 0 and canon[BYTES_USED] <= canon[SHARED_BYTES] and not has_stopped(store, grammar):
-        position = canon[N_TOKENS]
-        append(canon, TOKENS, N_TOKENS, n)
+    if n >= 0 and canon.bytes_used <= canon[SHARED_BYTES] and not has_stopped(store, grammar):
+        position = canon.n_tokens
+        append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n)
         for i in range(n):
             entry = block(canon, ANSWERS) + i * ANSWER_BYTES
-            append(canon, TOKENS, N_TOKENS, load_i64(entry))
-            append(canon, TOKENS, N_TOKENS, load_i64(entry) >> 32)
-            append(canon, TOKENS, N_TOKENS, load_i64(entry + 8))
-        map_put(canon, ANSWERED, key, position)
+            append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i64(entry))
+            append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i64(entry) >> 32)
+            append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i64(entry + 8))
+        map_put(map_at(canon, ANSWERED), key, position)
     return n
 
 
-@kernel
+@inline
 def _groups_of(store, grammar, canon, state, depth, split, key, named, answer):
     """Address of the groups of the tokens that an answer leaves open, 0: there are none."""
     n, n_dead = load_i32(answer), load_i32(answer + 4)
@@ -217,13 +212,12 @@ def _groups_of(store, grammar, canon, state, depth, split, key, named, answer):
 @kernel
 def _find_answers(store, grammar, canon, configuration, split):
     """Enter in ANSWERS what is known of tokens that stay inside of the lexeme; how many answers, or -1: stop."""
-    never_inline()
     twin = inside_state(store, grammar, configuration)
-    if twin == DEAD or state_field(store, twin, S_MASK_KIND) != MASK_WORDS:
+    if twin == DEAD or store.states[twin].mask_kind != MaskKind.WORDS:
         return 0
     n = _recall_answers(store, grammar, canon, twin, split)
-    place = configuration_field(grammar, configuration, C_PLACE)
-    state = configuration_field(grammar, configuration, C_STATE)
+    place = grammar.configurations[configuration].place
+    state = grammar.configurations[configuration].state
     for i in range(n):
         entry = block(canon, ANSWERS) + i * ANSWER_BYTES
         answer, byte = load_i64(entry), load_i64(entry + 8)
@@ -240,7 +234,6 @@ def _find_answers(store, grammar, canon, configuration, split):
 @kernel
 def _find_parts(store, grammar, canon, configuration, split, n):
     """As `_find_answers` for the tokens of parts, from number n on."""
-    never_inline()
     for i in range(load_i32(listing_of(grammar, configuration) + 8)):
         part = parts_of(listing_of(grammar, configuration)) + i * PART_BYTES
         number, place = load_i32(part), load_i32(part + 4)
@@ -249,9 +242,9 @@ def _find_parts(store, grammar, canon, configuration, split, n):
         if answer == 0:
             return -1
         if not _is_empty(answer):
-            depth = (get_i64(block(store, TRIE), node) >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
+            depth = depth_of(store.trie[node])
             key = key_of_part(number, split)
-            twin = state_field(store, state, S_TWIN)
+            twin = store.states[state].twin
             groups = _groups_of(store, grammar, canon, twin, depth, split, key, twin, answer)
             n = _enter_answer(canon, n, answer, groups, place, state)
     return n
@@ -263,7 +256,6 @@ def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
 
     `is_named`: what the lexer state says of them need not hold.
     """
-    never_inline()
     result = FOLLOWS_ON
     for i in range(n):
         entry = block(canon, ANSWERS) + i * ANSWER_BYTES
@@ -279,17 +271,16 @@ def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
     return result
 
 
-@kernel
+@inline
 def known_removed(grammar, configuration, split):
     """What `find_removed` found before, or 0."""
-    known = map_get(grammar, REMOVED, (configuration << 16) | split)
-    return block(grammar, TOKENS) + known * 4 if known >= 0 else 0
+    known = map_get(grammar.removed, (configuration << 16) | split)
+    return grammar.tokens.address + known * 4 if known >= 0 else 0
 
 
 @kernel
 def find_removed(store, grammar, canon, configuration, split):
     """Address of (whether one was cut, n, tokens without a continuation if they are compatible), or 0: stop."""
-    never_inline()
     known = known_removed(grammar, configuration, split)
     if known != 0:
         return known
@@ -298,15 +289,13 @@ def find_removed(store, grammar, canon, configuration, split):
         n_answers = _find_parts(store, grammar, canon, configuration, split, n_answers)
     if n_answers < 0:
         return 0
-    base, of_bare = configuration_field(grammar, configuration, C_BASE), 0
+    base, of_bare = grammar.configurations[configuration].base, 0
     if base != 0:
         of_bare = _review_bare(store, grammar, canon, base, split)
         if of_bare == 0:
             return 0
     canon[N_FOUND] = 0
-    start = pack(
-        configuration_field(grammar, configuration, C_PLACE), configuration_field(grammar, configuration, C_STATE)
-    )
+    start = pack(grammar.configurations[configuration].place, grammar.configurations[configuration].state)
     is_named = names_ordinary(store, grammar, start)  # such tokens lead elsewhere than their bytes
     inside = _look_at_answers(store, grammar, canon, configuration, split, n_answers, is_named)
     crossing = _look_at_listing(store, grammar, canon, configuration, split)
@@ -319,7 +308,7 @@ def find_removed(store, grammar, canon, configuration, split):
     is_cut = 1 if is_named or worst == CUT else 0
     if has_stopped(store, grammar):
         return 0
-    position = grammar[N_TOKENS]
+    position = grammar.n_tokens
     address = keep_found(grammar, is_cut, canon)
-    map_put(grammar, REMOVED, (configuration << 16) | split, position)
+    map_put(grammar.removed, (configuration << 16) | split, position)
     return address

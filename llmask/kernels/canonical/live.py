@@ -9,21 +9,21 @@ In: a lexer state, a split state. Out: bits, bytes. Cost: 5 ns where they are kn
 
 from __future__ import annotations
 
-from ..lexer.states import DEAD, S_FINISHED, S_MAP, next_state, state_field
-from ..machine.jit import kernel, never_inline
+from ..lexer.states import DEAD, next_state
+from ..machine.jit import inline, kernel
 from ..machine.raw import load_u32
 from ..regex.class_maps import class_of
-from ..tables.memory import EXCEEDED, block, ensure, fill_bytes, load_i64, load_u8, store_i32, store_i64, store_u8
+from ..tables.memory import block, ensure, fill_bytes, load_i64, load_u8, store_i32, store_i64, store_u8
 from .slots import LIKELY, LIVE_ASCII, LIVE_HIGH, ROOM
 
 NO_BYTE = 0  # otherwise a byte + 1
 LIVE_FIELDS = 3
 
 
-@kernel
+@inline
 def _find_live(store, canon, words, state, first):
     """Write two words: which of 128 bytes from `first` on a lexer state takes; each class of bytes is asked once."""
-    class_map = state_field(store, state, S_MAP)
+    class_map = store.states[state].map
     known = ensure(canon, ROOM, 256)
     fill_bytes(known, 256, 0)
     for word in range(2):
@@ -37,7 +37,7 @@ def _find_live(store, canon, words, state, first):
         store_i64(words + 8 * word, bits)
 
 
-@kernel
+@inline
 def _entry(canon, slot, state):
     return ensure(canon, slot, (state + 1) * LIVE_FIELDS * 8) + state * LIVE_FIELDS * 8
 
@@ -45,22 +45,21 @@ def _entry(canon, slot, state):
 @kernel
 def _live(store, canon, slot, state, first):
     """Address of two words: which of 128 bytes from `first` on a lexer state takes without ending a lexeme before."""
-    never_inline()
     at = _entry(canon, slot, state)
     if load_i64(at) == 0:
         _find_live(store, canon, at + 8, state, first)
-        if store[EXCEEDED] == 0:
+        if store.exceeded == 0:
             store_i64(at, 1)
     return at + 8
 
 
-@kernel
+@inline
 def live_ascii(store, canon, state):
     """Address of two words: the ASCII bytes that a lexer state takes without ending a lexeme before them."""
     return _live(store, canon, LIVE_ASCII, state, 0)
 
 
-@kernel
+@inline
 def is_known(canon, state):
     """Whether `live_ascii` was found for a lexer state."""
     return load_i64(_entry(canon, LIVE_ASCII, state)) != 0
@@ -69,17 +68,16 @@ def is_known(canon, state):
 @kernel
 def likely_byte(store, canon, state, split):
     """One of the last bytes that ended the word in a split state, + 1, that stays inside of the lexeme; or NO_BYTE."""
-    never_inline()
     likely = load_u32(ensure(canon, LIKELY, (split + 1) * 4) + split * 4)
     while likely != 0:
         target = next_state(store, state, (likely & 0xFF) - 1)
-        if target != DEAD and state_field(store, target, S_FINISHED) == 0:
+        if target != DEAD and store.states[target].finished == 0:
             return likely & 0xFF
         likely >>= 8
     return NO_BYTE
 
 
-@kernel
+@inline
 def note_likely(canon, split, found):
     """Note a byte + 1 that ended the word in a split state, none of those that are known; the oldest is forgotten."""
     likely = block(canon, LIKELY) + split * 4
@@ -92,7 +90,6 @@ def live_word(store, canon, state, behind, word):
 
     `behind` see `state_behind`.
     """
-    never_inline()
     slot, first, at = (LIVE_HIGH, 128, 8 * word - 16) if word >= 2 else (LIVE_ASCII, 0, 8 * word)
     bits = load_i64(_live(store, canon, slot, state, first) + at)
     return bits if behind == state else bits | load_i64(_live(store, canon, slot, behind, first) + at)

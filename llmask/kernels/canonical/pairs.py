@@ -33,8 +33,8 @@ from ..encoders.bpe_pairs import (
     TIME,
     are_compatible,
 )
-from ..encoders.encoder_slots import MADE_OF
-from ..machine.jit import door, kernel, never_inline
+from ..encoders.encoder_slots import EncoderSlot
+from ..machine.jit import door, inline, kernel
 from ..machine.raw import load_u16
 from ..tables.memory import (
     as_table,
@@ -94,7 +94,7 @@ def order_spines(address, child_first, children, first, end, order):
 
     The children of token t are `children[child_first[t + 1] : child_first[t + 2]]`; those of number -1 are the roots.
     """
-    made_of = as_table(address)[MADE_OF]
+    made_of = as_table(address)[EncoderSlot.MADE_OF]
     n = 0
     for i in range(child_first[0], child_first[1]):
         token = children[i]
@@ -115,7 +115,6 @@ def order_spines(address, child_first, children, first, end, order):
 @kernel
 def is_fitting(canon, left, right):
     """Whether two neighbours are compatible; `left` -1: the text begins."""
-    never_inline()
     if left < 0:
         return True
     reachable = canon[REACHABLE]
@@ -130,7 +129,7 @@ def is_fitting(canon, left, right):
     return known & 1 != 0
 
 
-@kernel
+@inline
 def _add_run(canon, n, first, end):
     runs = ensure(canon, RUNS, (n + 1) * 8) + n * 8
     store_i32(runs, first)
@@ -138,7 +137,7 @@ def _add_run(canon, n, first, end):
     return n + 1
 
 
-@kernel
+@inline
 def effect_of(canon, split, kind):
     """What an incompatible token of a kind does behind a split state: PAIR, MIXED, or NO_EFFECT."""
     fits = load_u16(load_i64(canon[FOLLOWS] + split * 8) + kind * 2)
@@ -148,7 +147,7 @@ def effect_of(canon, split, kind):
     return PAIR if broken == REFUSED_SPLIT else MIXED
 
 
-@kernel
+@inline
 def _add_one(canon, split, token, n):
     """Add the run of a single incompatible token, if it matters; returns how many runs there are."""
     if split != ANY_SPLIT and effect_of(canon, split, load_u16(canon[KINDS] + token * 2)) == NO_EFFECT:
@@ -156,7 +155,7 @@ def _add_one(canon, split, token, n):
     return _add_run(canon, n, -1 - load_i32(canon[FIRST] + token * 4), 0)
 
 
-@kernel
+@inline
 def _add_odd(canon, split, spine, limit, n):
     """Add what odd merges with a token refuse that is merged at a time itself; returns how many runs there are."""
     for i in range(load_i32(canon[ODD_FIRST] + spine * 4), load_i32(canon[ODD_FIRST] + spine * 4 + 4)):
@@ -172,8 +171,7 @@ def _add_refused(canon, split, a, time, limit, made, n):
 
     What `a` is merged to on the right spine is made at `time`, and undoing that gives the limit (bpe_pairs.py).
     """
-    never_inline()
-    made_of = as_table(canon[ENCODER])[MADE_OF]
+    made_of = as_table(canon[ENCODER])[EncoderSlot.MADE_OF]
     rank, b = load_i32(made_of + made * MADE_BYTES + RANK), load_i32(made_of + made * MADE_BYTES + RIGHT)
     a_time = load_i32(made_of + a * MADE_BYTES + TIME)
     if time <= load_i32(made_of + b * MADE_BYTES + TIME):
@@ -200,8 +198,7 @@ def _add_refused(canon, split, a, time, limit, made, n):
 @kernel
 def _list_for_odd(canon, split, left):
     """As `list_runs` for a token with one on the right spine that is not made after its parts."""
-    never_inline()
-    made_of = as_table(canon[ENCODER])[MADE_OF]
+    made_of = as_table(canon[ENCODER])[EncoderSlot.MADE_OF]
     n, spine, time, limit = 0, left, NO_LIMIT, NO_LIMIT
     while True:
         for i in range(load_i32(canon[CHILD_FIRST] + (spine + 1) * 4), load_i32(canon[CHILD_FIRST] + (spine + 2) * 4)):
@@ -218,7 +215,7 @@ def _list_for_odd(canon, split, left):
         spine = load_i32(entry + RIGHT)
 
 
-@kernel
+@inline
 def _list_children(canon, spine, limit, n):
     """Add the runs of the merges with a token that are made before a time; returns how many runs there are."""
     low, high = load_i32(canon[CHILD_FIRST] + (spine + 1) * 4), load_i32(canon[CHILD_FIRST] + (spine + 2) * 4)
@@ -241,8 +238,7 @@ def list_runs_above(canon, split, token):
 
     NO_BYTE in its place: there are none.
     """
-    never_inline()
-    made_of = as_table(canon[ENCODER])[MADE_OF]
+    made_of = as_table(canon[ENCODER])[EncoderSlot.MADE_OF]
     n, spine, limit = 0, token, NO_LIMIT
     while True:
         entry = made_of + spine * MADE_BYTES
@@ -258,7 +254,7 @@ def list_runs_above(canon, split, token):
         spine = load_i32(entry + RIGHT)
 
 
-@kernel
+@inline
 def list_runs(canon, split, token):
     """Write to RUNS the tokens that may not stand behind `token` in a word, some twice; returns how many runs.
 
@@ -271,7 +267,7 @@ def list_runs(canon, split, token):
     return n if canon[LAST_BYTE] == NO_BYTE else _list_children(canon, canon[LAST_BYTE], canon[BYTE_LIMIT], n)
 
 
-@kernel
+@inline
 def _first_from(continuing, n, place):
     """How many of n entries of CONTINUING stand before a place in ORDER."""
     low = 0
@@ -290,7 +286,6 @@ def find_fitting(canon, before):
 
     `before` -1: the text begins.
     """
-    never_inline()
     n, continuing, n_kinds = canon[N_MERGED_CONTINUING], canon[CONTINUING], canon[N_CONTINUING]
     fits = ensure(canon, FITS_BEHIND, n_kinds + 1)
     fill_bytes(fits, n_kinds, 1 if before < 0 else 0)

@@ -15,35 +15,15 @@ known.
 
 from __future__ import annotations
 
-from ..lexeme_masks.state_masks import MASK_NONE, MASK_WORDS
-from ..lexer.states import DEAD, S_MASK_KIND, state_field
-from ..machine.atomics import load_acquire_i32
+from ..lexer.states import DEAD
 from ..machine.constants import NO_TOKEN
-from ..machine.jit import kernel
+from ..machine.jit import inline
 from ..machine.raw import load_u16
 from ..mask.assemble import KIND_BITS
-from ..mask.cell import (
-    CELL_CONFIGURATION,
-    CELL_CONTEXT,
-    CELL_FILTER,
-    CELL_IS_CUT,
-    CELL_LATE,
-    CELL_MAY_END,
-    CELL_N_LATE,
-    CELL_N_PAIRS,
-    CELL_N_RANGES,
-    CELL_N_REMOVED,
-    CELL_PAIRS,
-    CELL_RANGES,
-    CELL_RANKED,
-    CELL_REMOVED,
-    CELL_WORDS,
-    FILTER,
-    MOST_LATE,
-)
-from ..mask.configurations import C_MASK_KIND, C_N_NAMED, CONFIGURATION_FIELDS, ENDED, OWN_MASK, configuration_field
-from ..tables.grammar_layout import CONFIGURATIONS
-from ..tables.memory import block, load_i32, load_i64, load_u8, store_i32, store_i64
+from ..mask.cell import FILTER, MOST_LATE, CellField
+from ..mask.configurations import ENDED, OWN_MASK
+from ..tables.kinds import MaskKind
+from ..tables.memory import load_i32, load_i64, load_u8, store_i32, store_i64
 from .broken import known_broken
 from .chains import NO_CHAIN
 from .check_tokens import inside_state
@@ -55,24 +35,24 @@ from .positions import before_of, chain_of, split_of
 from .slots import FOLLOWING, IS_PARTIAL, KINDS, MAY_END, RANKS, REACHABLE
 
 
-@kernel
+@inline
 def has_long_mask(store, grammar, configuration):
     """Whether the mask of a configuration, which is known, is one of many tokens."""
-    if configuration_field(grammar, configuration, C_MASK_KIND) & KIND_BITS == MASK_WORDS:
+    if grammar.configurations[configuration].mask_kind & KIND_BITS == MaskKind.WORDS:
         return True
-    if configuration_field(grammar, configuration, C_N_NAMED) == OWN_MASK:
+    if grammar.configurations[configuration].n_named == OWN_MASK:
         return True
     twin = inside_state(store, grammar, configuration)
-    return twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS
+    return twin != DEAD and store.states[twin].mask_kind == MaskKind.WORDS
 
 
-@kernel
+@inline
 def may_have_parts(store, grammar, canon, configuration, context):
     """Whether the mask of a configuration behind a context is put together, unless tokens depend on that before."""
     if configuration == ENDED or chain_of(context) != NO_CHAIN:
         return False
-    record = block(grammar, CONFIGURATIONS) + configuration * CONFIGURATION_FIELDS * 4
-    if load_acquire_i32(record + C_MASK_KIND * 4) == MASK_NONE or not has_long_mask(store, grammar, configuration):
+    is_missing = grammar.configurations[configuration].mask_kind == MaskKind.NONE
+    if is_missing or not has_long_mask(store, grammar, configuration):
         return False
     split, before = split_of(context), before_of(context)
     if load_u8(canon[IS_PARTIAL] + split) != 0 or load_i64(canon[FOLLOWING] + split * 8) == 0:
@@ -80,7 +60,7 @@ def may_have_parts(store, grammar, canon, configuration, context):
     return before == NO_TOKEN or load_u8(canon[REACHABLE] + before) != 0
 
 
-@kernel
+@inline
 def write_parts(canon, cell, split, following, removed):
     """Write the fields of a mask; `following` 0: behind no token, `removed` see `find_removed`."""
     words, pairs, n_pairs, n_ranges = load_i64(canon[FOLLOWING] + split * 8), 0, 0, 0
@@ -88,19 +68,19 @@ def write_parts(canon, cell, split, following, removed):
         words = base_of(canon, split, following)
         pairs = following + HEAD_BYTES + load_i32(following) * 4
         n_pairs, n_ranges = load_i32(following + 4), load_i32(following + 8)
-    store_i64(cell + 8 * CELL_WORDS, words)
-    store_i64(cell + 8 * CELL_PAIRS, pairs)
-    store_i64(cell + 8 * CELL_N_PAIRS, n_pairs)
-    store_i64(cell + 8 * CELL_RANGES, pairs + n_pairs * 4)
-    store_i64(cell + 8 * CELL_N_RANGES, n_ranges)
-    store_i64(cell + 8 * CELL_RANKED, ranked_of(canon, load_i64(canon[RANKS] + split * 8)))
-    store_i64(cell + 8 * CELL_REMOVED, removed + 8)
-    store_i64(cell + 8 * CELL_N_REMOVED, load_i32(removed + 4))
-    store_i64(cell + 8 * CELL_MAY_END, load_i64(canon[MAY_END] + split * 8))
-    store_i64(cell + 8 * CELL_IS_CUT, load_i32(removed))
+    store_i64(cell + 8 * CellField.WORDS, words)
+    store_i64(cell + 8 * CellField.PAIRS, pairs)
+    store_i64(cell + 8 * CellField.N_PAIRS, n_pairs)
+    store_i64(cell + 8 * CellField.RANGES, pairs + n_pairs * 4)
+    store_i64(cell + 8 * CellField.N_RANGES, n_ranges)
+    store_i64(cell + 8 * CellField.RANKED, ranked_of(canon, load_i64(canon[RANKS] + split * 8)))
+    store_i64(cell + 8 * CellField.REMOVED, removed + 8)
+    store_i64(cell + 8 * CellField.N_REMOVED, load_i32(removed + 4))
+    store_i64(cell + 8 * CellField.MAY_END, load_i64(canon[MAY_END] + split * 8))
+    store_i64(cell + 8 * CellField.IS_CUT, load_i32(removed))
 
 
-@kernel
+@inline
 def _count_late(canon, split, before, removed, broken):
     """How many of the broken tokens are incompatible with the token before; -1: the position is kept.
 
@@ -117,18 +97,18 @@ def _count_late(canon, split, before, removed, broken):
     return n if n <= MOST_LATE and load_i32(broken) == 0 else -1
 
 
-@kernel
+@inline
 def _write_late(canon, cell, before, broken):
     """Write which of the broken tokens are incompatible with the token before."""
     n = 0
     for i in range(load_i32(broken + 4)):
         token = load_i32(broken + 8 + i * 4)
         if not is_fitting(canon, before, token):
-            store_i32(cell + 8 * CELL_LATE + 4 * n, token)
+            store_i32(cell + 8 * CellField.LATE + 4 * n, token)
             n += 1
 
 
-@kernel
+@inline
 def show_parts(store, grammar, canon, cell, configuration, context):
     """Have a cell show a mask that is put together; False: it is not, or a part is not known."""
     if not may_have_parts(store, grammar, canon, configuration, context):
@@ -149,9 +129,9 @@ def show_parts(store, grammar, canon, cell, configuration, context):
             return False
     if n_late != 0:
         _write_late(canon, cell, before, broken)
-    store_i64(cell + 8 * CELL_N_LATE, n_late)
-    store_i64(cell + 8 * CELL_CONFIGURATION, configuration)
-    store_i64(cell + 8 * CELL_CONTEXT, context)
+    store_i64(cell + 8 * CellField.N_LATE, n_late)
+    store_i64(cell + 8 * CellField.CONFIGURATION, configuration)
+    store_i64(cell + 8 * CellField.CONTEXT, context)
     write_parts(canon, cell, split, following, removed)
-    store_i64(cell + 8 * CELL_FILTER, FILTER)
+    store_i64(cell + 8 * CellField.FILTER, FILTER)
     return True

@@ -5,11 +5,11 @@ In: tables of split states, ends. Out: entries; verdicts and witnesses that are 
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
-from ..tables.grammar_layout import VERDICTS
+from ..machine.jit import inline, kernel
+from ..machine.numba_names import map_at
+from ..tables.grammar_layout import GRAMMAR
 from ..tables.interning import map_get
-from ..tables.memory import BYTES_USED, block, load_i32, load_i64, load_u8, store_i64
-from ..tables.store_layout import TOKEN_DATA, TOKEN_OFFSETS
+from ..tables.memory import block, load_i32, load_i64, load_u8, store_i64
 from .chains import NO_CHAIN, look_up
 from .ends import remember
 from .guess import MOST_BYTES, MOST_CHAINS, NEXT, NO_WITNESS, put_witness, witness_key, witness_text
@@ -23,12 +23,12 @@ ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, ent
 MOST_ENTRIES = 128
 
 
-@kernel
+@inline
 def verdict_key(end, split, token):
     return (end << 37) | (split << 21) | token
 
 
-@kernel
+@inline
 def write_entry(canon, n, packed, split, token, chain, before, end):
     at = block(canon, QUEUE) + n * ENTRY * 8
     store_i64(at, packed)
@@ -39,23 +39,23 @@ def write_entry(canon, n, packed, split, token, chain, before, end):
     store_i64(at + 40, end)
 
 
-@kernel
+@inline
 def note_verdict(canon, memo, entry, found):
     """Remember what was found for an entry of the queue."""
     at = block(canon, QUEUE) + entry * ENTRY * 8
     if load_i64(at + 24) == NO_CHAIN:
         key = verdict_key(load_i64(at + 40), load_i64(at + 8), load_i64(at + 16))
-        if map_get(memo, VERDICTS, key) < 0:
-            remember(canon, memo, VERDICTS, key, found)
+        if map_get(memo.verdicts, key) < 0:
+            remember(canon, memo, GRAMMAR.verdicts, key, found)
 
 
-@kernel
+@inline
 def enter_witness(canon, key, most, text, after):
     """Remember a text of a split state and token, or ANY_TOKEN, unless it is known or there are `most`."""
     while most > 0:
-        known = map_get(canon, WITNESSES, key)
+        known = map_get(map_at(canon, WITNESSES), key)
         if known < 0:
-            if canon[BYTES_USED] <= canon[SHARED_BYTES]:
+            if canon.bytes_used <= canon[SHARED_BYTES]:
                 put_witness(canon, key, text, after)
             return
         if known > NO_WITNESS and witness_text(canon, known) == text:
@@ -66,9 +66,8 @@ def enter_witness(canon, key, most, text, after):
 @kernel
 def note_witness(store, canon, entry, token, after):
     """Remember the text from the first entry over `entry` and a token to a split state, if it is short."""
-    never_inline()
     queue = block(canon, QUEUE)
-    offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
+    offsets, data = store.token_offsets.address, store.token_data.address
     split, chain = load_i64(queue + 8), load_i64(queue + 24)
     if chain >= MOST_CHAINS:
         return

@@ -14,26 +14,12 @@ from __future__ import annotations
 
 from ..machine.atomics import store_release
 from ..machine.constants import NO_TOKEN
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..machine.raw import load_u16
-from ..mask.cell import (
-    ASK,
-    CELL_CONFIGURATION,
-    CELL_CONTEXT,
-    CELL_FILTER,
-    CELL_IS_CUT,
-    CELL_MAY_END,
-    CELL_N_PAIRS,
-    CELL_PAIRS,
-    CELL_WORDS,
-    FILTER,
-    LIST,
-    NO_FILTER,
-)
-from ..mask.configurations import C_ACCEPTS, ENDED, configuration_field
+from ..mask.cell import ASK, FILTER, LIST, NO_FILTER, CellField
+from ..mask.configurations import ENDED
 from ..tables.int_lists import append
-from ..tables.memory import BYTES_USED, block, get_i32, load_i32, load_i64, load_u8
-from ..tables.store_layout import EOS, N_EOS
+from ..tables.memory import load_i32, load_i64, load_u8
 from .broken import find_broken
 from .chains import NO_CHAIN, goes_on
 from .check_tokens import consider_again
@@ -92,27 +78,26 @@ RANKS_MISSING = -203  # the tokens that may not follow it if they are incompatib
 STOPPED = -204  # a limit was reached
 
 
-@kernel
+@inline
 def _missing(store, grammar):
     """Why a search stopped."""
     return STOPPED if has_stopped(store, grammar) else STATE_MISSING
 
 
-@kernel
+@inline
 def _put(grammar, position, field, value):
-    put_position_field(grammar, position, field - CELL_CONFIGURATION, value)
+    put_position_field(grammar, position, field - CellField.CONFIGURATION, value)
 
 
-@kernel
+@inline
 def _finish(grammar, position, kind):
     """Write the last field of a position, which other threads may look at from now on."""
-    store_release(cell_of(grammar, position) + CELL_FILTER * 8, kind)
+    store_release(cell_of(grammar, position) + CellField.FILTER * 8, kind)
 
 
 @kernel
 def review(store, grammar, canon, position):
     """Find the mask of a position: DONE, or what is missing."""
-    never_inline()
     if position_field(grammar, position, P_FILTER) != ASK:
         return DONE
     canon[N_MISSING] = 0
@@ -121,7 +106,7 @@ def review(store, grammar, canon, position):
     if has_stopped(store, grammar):
         return STOPPED
     if configuration == ENDED:
-        _put(grammar, position, CELL_MAY_END, 1)
+        _put(grammar, position, CellField.MAY_END, 1)
         _finish(grammar, position, NO_FILTER)
         return DONE
     split = split_at(grammar, position)
@@ -146,7 +131,6 @@ def review(store, grammar, canon, position):
 @kernel
 def _review_each(store, grammar, canon, position, is_long):
     """Find the mask of a position token by token: those in DOUBTFUL, or those of a short mask."""
-    never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
     split, chain = split_at(grammar, position), chain_at(grammar, position)
     found = find_short(store, grammar, canon, position, is_long)
@@ -156,22 +140,22 @@ def _review_each(store, grammar, canon, position, is_long):
     if has_stopped(store, grammar):
         return STOPPED
     may_end = load_i64(canon[MAY_END] + split * 8) != 0 and chain & 1 == 0
-    if may_end and configuration_field(grammar, configuration, C_ACCEPTS) != 0:
-        for i in range(store[N_EOS]):
-            append(canon, FOUND, N_FOUND, get_i32(block(store, EOS), i))
+    if may_end and grammar.configurations[configuration].accepts != 0:
+        for i in range(store.n_eos):
+            append(canon, FOUND, N_FOUND, store.eos[i])
     if may_end:
         append_special(store, grammar, canon, configuration)
     n = canon[N_FOUND]
     if n == 0:
-        _put(grammar, position, CELL_MAY_END, 1)
-        _put(grammar, position, CELL_IS_CUT, 1)
+        _put(grammar, position, CellField.MAY_END, 1)
+        _put(grammar, position, CellField.IS_CUT, 1)
         _finish(grammar, position, NO_FILTER)
         return DONE
     address = keep_found(grammar, 0, canon)
-    _put(grammar, position, CELL_PAIRS, address + 8)
-    _put(grammar, position, CELL_N_PAIRS, n)
-    _put(grammar, position, CELL_MAY_END, may_end)
-    _put(grammar, position, CELL_IS_CUT, is_cut)
+    _put(grammar, position, CellField.PAIRS, address + 8)
+    _put(grammar, position, CellField.N_PAIRS, n)
+    _put(grammar, position, CellField.MAY_END, may_end)
+    _put(grammar, position, CellField.IS_CUT, is_cut)
     _finish(grammar, position, LIST)
     return DONE
 
@@ -179,7 +163,6 @@ def _review_each(store, grammar, canon, position, is_long):
 @kernel
 def _list_again(canon, split, before, chain, mixed, n_mixed):
     """List in DOUBTFUL the tokens whose verdict depends on the token before, or on the chain."""
-    never_inline()
     canon[N_DOUBTFUL] = 0
     for i in range(n_mixed):
         append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(mixed + i * 4))
@@ -199,7 +182,6 @@ def _list_again(canon, split, before, chain, mixed, n_mixed):
 @kernel
 def _find_parts(store, grammar, canon, configuration, split, before):
     """Find the parts of a mask of many tokens: DONE, or what is missing."""
-    never_inline()
     if load_i64(canon[FOLLOWING] + split * 8) == 0:
         canon[REPORT] = split
         return FOLLOWING_MISSING
@@ -212,7 +194,6 @@ def _find_parts(store, grammar, canon, configuration, split, before):
 @kernel
 def _review_long(store, grammar, canon, position):
     """Find what is taken out of a mask of many tokens."""
-    never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
     split, before, chain = split_at(grammar, position), before_at(grammar, position), chain_at(grammar, position)
     missing = _find_parts(store, grammar, canon, configuration, split, before)
@@ -233,7 +214,7 @@ def _review_long(store, grammar, canon, position):
         removed = keep_found(grammar, 1 if found == CUT else 0, canon)
     write_parts(canon, cell_of(grammar, position), split, following, removed)
     if is_lone:
-        _put(grammar, position, CELL_WORDS, load_i64(canon[LONE_FOLLOWING] + split * 8))
+        _put(grammar, position, CellField.WORDS, load_i64(canon[LONE_FOLLOWING] + split * 8))
     _finish(grammar, position, FILTER)
     return DONE
 
@@ -241,12 +222,11 @@ def _review_long(store, grammar, canon, position):
 @kernel
 def review_cell(store, grammar, canon, cell):
     """Have a cell show the mask of its configuration behind its context: DONE, or what is missing."""
-    never_inline()
-    configuration, context = load_i64(cell + 8 * CELL_CONFIGURATION), load_i64(cell + 8 * CELL_CONTEXT)
+    configuration, context = load_i64(cell + 8 * CellField.CONFIGURATION), load_i64(cell + 8 * CellField.CONTEXT)
     build_listed_mask(store, grammar, configuration)
     if has_stopped(store, grammar):
         return STOPPED
-    is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]  # otherwise parts are not remembered, but positions are
+    is_shared = canon.bytes_used <= canon[SHARED_BYTES]  # otherwise parts are not remembered, but positions are
     if is_shared and may_have_parts(store, grammar, canon, configuration, context):
         canon[N_MISSING] = 0
         split, before = split_of(context), before_of(context)

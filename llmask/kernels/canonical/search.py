@@ -15,7 +15,7 @@ chain (canonical/chains.py): in other places it is tried first, which is how the
 characters learn from those of one with room for 50. One that can follow whatever the token before is, is remembered for
 all tokens: behind blanks `" true"` before a boolean, `" {"` before an object.
 
-From a bare row (mask/boundary_walk.py) a search goes where all records lead; if some lead elsewhere, or the text may
+From a bare row (mask/crossing.py) a search goes where all records lead; if some lead elsewhere, or the text may
 end behind some, nothing found is not certain.
 
 With INSIDE for a place a search looks at the lexer state alone; what it does not find is then not certain where the
@@ -31,9 +31,9 @@ of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
 
 from __future__ import annotations
 
-from ..lexer.states import S_ACCEPTS, state_field
-from ..machine.jit import kernel, never_inline
-from ..tables.grammar_layout import IS_UNCERTAIN, VERDICTS
+from ..machine.jit import inline, kernel
+from ..machine.numba_names import map_at
+from ..tables.grammar_layout import GRAMMAR
 from ..tables.interning import map_get
 from ..tables.memory import block, ensure, load_i64, store_i64
 from .chains import NO_CHAIN
@@ -66,15 +66,14 @@ def own_witness(canon, split, token, chain, number):
 
     A witness is its place in TOKENS, + 1, or NO_WITNESS.
     """
-    never_inline()
     if chain >= MOST_CHAINS:
         return -1
     if number == 0 and chain == NO_CHAIN and is_half(canon, split):
         return guess_witness(canon, split, token)
-    return map_get(canon, WITNESSES, witness_key(split, token, chain) + number * NEXT)
+    return map_get(map_at(canon, WITNESSES), witness_key(split, token, chain) + number * NEXT)
 
 
-@kernel
+@inline
 def _has_witness(store, grammar, canon, packed, witness):
     """Whether there is a witness and it can follow: its bytes, and behind them one that ends the word."""
     if witness <= NO_WITNESS:
@@ -88,16 +87,15 @@ def _has_witness(store, grammar, canon, packed, witness):
     return safe_byte(store, grammar, canon, packed, split_behind(canon, witness)) != NO_BYTE
 
 
-@kernel
+@inline
 def common_witness(canon, split, number):
     """The witness of a number that holds for all tokens; negative: there are fewer."""
-    return map_get(canon, WITNESSES, witness_key(split, ANY_TOKEN, NO_CHAIN) + number * NEXT)
+    return map_get(map_at(canon, WITNESSES), witness_key(split, ANY_TOKEN, NO_CHAIN) + number * NEXT)
 
 
 @kernel
 def _has_common_witness(store, grammar, canon, packed, split):
     """Whether a witness that is known for all tokens can follow."""
-    never_inline()
     for number in range(MOST_COMMON):
         witness = common_witness(canon, split, number)
         if witness < 0:
@@ -107,7 +105,7 @@ def _has_common_witness(store, grammar, canon, packed, split):
     return False
 
 
-@kernel
+@inline
 def leads_on(store, grammar, canon, number, packed, split):
     """Whether a witness that is known for all tokens can follow; remembered as `is_safe` is."""
     if number == NO_NUMBER or split >= MEMO_BITS:
@@ -121,7 +119,7 @@ def leads_on(store, grammar, canon, number, packed, split):
     return load_i64(memo + 8) & bit != 0
 
 
-@kernel
+@inline
 def verdict(store, grammar, canon, memo, packed, split, token, chain):
     """Whether a canonical continuation exists behind a token that led to an end, split state and chain."""
     if chain & 1 == 0 and safe_byte(store, grammar, canon, packed, split) != NO_BYTE:
@@ -132,7 +130,6 @@ def verdict(store, grammar, canon, memo, packed, split, token, chain):
 @kernel
 def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
     """As `verdict` where no character that may come next ends the word for certain."""
-    never_inline()
     if has_own_witness(store, grammar, canon, packed, split, token, chain):
         return FOLLOWS_ON
     if chain == NO_CHAIN and _has_common_witness(store, grammar, canon, packed, split):
@@ -143,7 +140,6 @@ def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
 @kernel
 def has_own_witness(store, grammar, canon, packed, split, token, chain):
     """Whether a witness that is known for a token and chain can follow."""
-    never_inline()
     for number in range(MOST_OWN):
         witness = own_witness(canon, split, token, chain, number)
         if witness < 0:
@@ -156,29 +152,27 @@ def has_own_witness(store, grammar, canon, packed, split, token, chain):
 @kernel
 def searched_verdict(store, grammar, canon, memo, packed, split, token, chain):
     """As `late_verdict` where no witness can follow, or the token is in a chain."""
-    never_inline()
     end = end_of(memo, packed)
     key = verdict_key(end, split, token)
     if chain == NO_CHAIN:
-        known = map_get(memo, VERDICTS, key)
+        known = map_get(memo.verdicts, key)
         if known >= 0:
             return known
     found = _search(store, grammar, canon, memo, packed, end, split, token, chain)
     if has_stopped(store, grammar):
         return NEEDS_STATE
-    if chain == NO_CHAIN and found != NEEDS_STATE and map_get(memo, VERDICTS, key) < 0:
-        remember(canon, memo, VERDICTS, key, found)
+    if chain == NO_CHAIN and found != NEEDS_STATE and map_get(memo.verdicts, key) < 0:
+        remember(canon, memo, GRAMMAR.verdicts, key, found)
     return found
 
 
 @kernel
 def _search(store, grammar, canon, memo, packed, end, split, token, chain):
     """The search itself: a verdict; what was exhausted on the way is remembered."""
-    never_inline()
     ensure(canon, QUEUE, MOST_ENTRIES * ENTRY * 8)
     write_entry(canon, 0, packed, split, token, chain, -1, end)
     canon[IS_OPEN] = 0
-    grammar[IS_UNCERTAIN] = 0
+    grammar.is_uncertain = 0
     is_inside = packed >> 32 == INSIDE_PLACE
     budget = canon[INSIDE_BUDGET] if is_inside else canon[BUDGET]
     n_entries, entry, is_cut = 1, 0, False
@@ -188,7 +182,7 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
         if load_i64(canon[FOLLOWS] + split * 8) == 0:
             note_missing(canon, split)
             return NEEDS_STATE
-        if is_inside and state_field(store, packed & 0xFFFFFFFF, S_ACCEPTS) != 0:
+        if is_inside and store.states[packed & 0xFFFFFFFF].accepts != 0:
             canon[IS_OPEN] = 1
         if not is_inside and names_ordinary(store, grammar, packed):
             is_cut = True
@@ -209,7 +203,7 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
         entry += 1
     if has_stopped(store, grammar):
         return NEEDS_STATE  # bytes that were not looked at any more seem dead
-    if is_cut or canon[IS_OPEN] != 0 or grammar[IS_UNCERTAIN] != 0:
+    if is_cut or canon[IS_OPEN] != 0 or grammar.is_uncertain != 0:
         return CUT
     for entry in range(1, n_entries):
         note_verdict(canon, memo, entry, NOTHING_FOLLOWS)

@@ -14,20 +14,18 @@ In: tables, a position. Out: tokens in FOUND. Cost: 0.1 us a token the first tim
 from __future__ import annotations
 
 from ..lexeme_masks.trie_walk import has_bit, set_bit
-from ..lexer.states import DEAD, S_MASK, S_N_TOKENS, state_field
+from ..lexer.states import DEAD
 from ..machine.constants import NO_TOKEN
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..machine.raw import load_u16
-from ..mask.boundary_walk import NO_END
 from ..mask.cell import clear_bit
-from ..mask.configurations import C_BASE, C_PLACE, C_STATE, configuration_field, pack
+from ..mask.configurations import pack
+from ..mask.crossing import NO_END
 from ..parser.token_terminals import NAMES_ORDINARY
-from ..tables.grammar_layout import N_TOKENS, NAMES_TOKENS, REMOVED, TOKENS
 from ..tables.int_lists import append, is_in
 from ..tables.interning import map_get, map_put
 from ..tables.memory import block, ensure, load_i32, load_i64, load_u8, store_i64
-from ..tables.store_layout import N_WORDS, TOKEN_LISTS
-from ..values.transcripts import FIRST_PLACE
+from ..values.places import FIRST_PLACE
 from .chains import NO_CHAIN, after_breaking, after_fitting, chain_after, look_up
 from .check_tokens import find_dead, inside_state, look_inside
 from .descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
@@ -63,7 +61,6 @@ IF_FITS, IF_BREAKS, CUT_IF_FITS, CUT_IF_BREAKS = 1 << 24, 1 << 25, 1 << 26, 1 <<
 @kernel
 def _verdict_after(store, grammar, canon, position, token, end, number, twin, after, chain):
     """The verdict of a grammatical token that leads to a split state and chain; arguments see `_enter`."""
-    never_inline()
     if after == REFUSED_SPLIT:
         return NOTHING_FOLLOWS
     found = CUT if twin == DEAD else look_inside(store, grammar, canon, twin, after, token, chain)
@@ -88,7 +85,6 @@ def _enter(store, grammar, canon, position, token, end, number, twin):
     `end` is where it leads, or NO_END; `number` is that of the end in the memo. `twin` is a lexer state that is asked
     first, or DEAD.
     """
-    never_inline()
     split, chain = split_at(grammar, position), chain_at(grammar, position)
     fitting, breaking = after_fitting(canon, split, chain, token), after_breaking(canon, split, chain, token)
     following = chain_after(canon, split, fitting, chain, token)
@@ -112,7 +108,6 @@ def _enter(store, grammar, canon, position, token, end, number, twin):
 @kernel
 def _enter_listing(store, grammar, canon, position, configuration):
     """Enter the tokens of a listing: NEEDS_STATE if one does, or FOLLOWS_ON."""
-    never_inline()
     listing = listing_of(grammar, configuration)
     tokens, result = tokens_of(listing), FOLLOWS_ON
     forget_ends(canon, load_i32(listing + 4))
@@ -131,12 +126,11 @@ def _enter_tokens(store, grammar, canon, position, tokens, n, twin):
 
     Most have their first bytes from the one before, and lead to the same end.
     """
-    never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
     stack, last, n_valid, result = block(canon, WALK), 0, 0, FOLLOWS_ON
-    place = configuration_field(grammar, configuration, C_PLACE)
-    store_i64(stack, pack(place, configuration_field(grammar, configuration, C_STATE)))
-    is_spelled, end_before = twin == DEAD and grammar[NAMES_TOKENS] != NAMES_ORDINARY, NO_END
+    place = grammar.configurations[configuration].place
+    store_i64(stack, pack(place, grammar.configurations[configuration].state))
+    is_spelled, end_before = twin == DEAD and grammar.names_tokens != NAMES_ORDINARY, NO_END
     for i in range(n):
         token, end, number = load_i32(tokens + i * 4), NO_END, NO_NUMBER
         if is_spelled and has_bytes(store, token):
@@ -161,7 +155,6 @@ def _enter_inside(store, grammar, canon, position, tokens, n):
 
     Where lexemes go on alike these are grouped by what may follow them (canonical/groups.py), once for all grammars.
     """
-    never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
     split = split_at(grammar, position)
     canon[N_CANDIDATES] = canon[N_DOUBTFUL] = 0
@@ -199,18 +192,17 @@ def _enter_inside(store, grammar, canon, position, tokens, n):
 @kernel
 def _enter_all(store, grammar, canon, position, is_long):
     """Enter the tokens in DOUBTFUL, or those of a short mask; as `_enter_listing`."""
-    never_inline()
     canon[N_FOUND] = 0
     if is_long:
         return _enter_tokens(store, grammar, canon, position, block(canon, DOUBTFUL), canon[N_DOUBTFUL], DEAD)
     configuration = position_field(grammar, position, P_CONFIGURATION)
-    twin, base = inside_state(store, grammar, configuration), configuration_field(grammar, configuration, C_BASE)
+    twin, base = inside_state(store, grammar, configuration), grammar.configurations[configuration].base
     first, second, third = FOLLOWS_ON, FOLLOWS_ON, FOLLOWS_ON
     if twin != DEAD:
-        tokens = block(store, TOKEN_LISTS) + state_field(store, twin, S_MASK) * 4
-        n = state_field(store, twin, S_N_TOKENS)
-        is_recorded = configuration_field(grammar, configuration, C_PLACE) >= FIRST_PLACE
-        is_named = grammar[NAMES_TOKENS] == NAMES_ORDINARY
+        tokens = store.token_lists.address + store.states[twin].mask * 4
+        n = store.states[twin].n_tokens
+        is_recorded = grammar.configurations[configuration].place >= FIRST_PLACE
+        is_named = grammar.names_tokens == NAMES_ORDINARY
         is_part = load_u8(canon[IS_PARTIAL] + split_at(grammar, position)) != 0
         if n >= MANY and not is_part and not is_named and chain_at(grammar, position) == NO_CHAIN:
             first = _enter_inside(store, grammar, canon, position, tokens, n)
@@ -226,26 +218,25 @@ def _enter_all(store, grammar, canon, position, is_long):
 @kernel
 def _find_entries(store, grammar, canon, position, is_long):
     """Address of the list of a position, or 0: something is missing."""
-    never_inline()
     configuration, split = (
         position_field(grammar, position, P_CONFIGURATION),
         split_at(grammar, position),
     )
     is_shared = chain_at(grammar, position) == NO_CHAIN
-    known = map_get(grammar, REMOVED, configuration << 16 | split) if is_shared else -1
+    known = map_get(grammar.removed, configuration << 16 | split) if is_shared else -1
     if known >= 0:
-        return block(grammar, TOKENS) + known * 4
+        return grammar.tokens.address + known * 4
     found = _enter_all(store, grammar, canon, position, is_long)
     if found == NEEDS_STATE or has_stopped(store, grammar):
         return 0
-    place = grammar[N_TOKENS]
+    place = grammar.n_tokens
     address = keep_found(grammar, 0, canon)
     if is_shared:
-        map_put(grammar, REMOVED, configuration << 16 | split, place)
+        map_put(grammar.removed, configuration << 16 | split, place)
     return address
 
 
-@kernel
+@inline
 def _fits(canon, split, following, marks, before, token):
     """Whether a token is compatible with the one before.
 
@@ -268,13 +259,12 @@ def find_short(store, grammar, canon, position, is_long):
 
     Which tokens these are is a matter of the configuration and the split state.
     """
-    never_inline()
     entries = _find_entries(store, grammar, canon, position, is_long)
     if entries == 0:
         return NEEDS_STATE
     n, split, before = load_i32(entries + 4), split_at(grammar, position), before_at(grammar, position)
     fits_behind, following, mixed, n_mixed, result = 0, 0, 0, 0, FOLLOWS_ON
-    marks = ensure(canon, AGAIN, store[N_WORDS] * 4)  # none are set
+    marks = ensure(canon, AGAIN, store.n_words * 4)  # none are set
     if n >= MANY and load_u8(canon[IS_PARTIAL] + split) != 0:
         fits_behind = find_fitting(canon, before)
     elif n >= MANY and before != NO_TOKEN and load_u8(canon[REACHABLE] + before) != 0:

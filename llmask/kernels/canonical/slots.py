@@ -1,6 +1,6 @@
 """Slots of the table of a store's split states: what canonical masks know of the tokenizer alone.
 
-The slots up to N_GRAMMAR_SLOTS are those of a grammar's table: what is found for lexer states alone is remembered here
+The slots up to GRAMMAR.n_slots are those of a grammar's table: what is found for lexer states alone is remembered here
 as what is found for configurations is remembered there, by the same kernels.
 
 In: nothing. Out: numbers of slots. Cost: none.
@@ -8,12 +8,12 @@ In: nothing. Out: numbers of slots. Cost: none.
 
 from __future__ import annotations
 
-from ..tables.grammar_layout import ENDS_OF_TEXT, N_GRAMMAR_SLOTS, TOKENS, VERDICTS
+from ..tables.grammar_layout import GRAMMAR
 
 REFUSED_SPLIT = 0xFFFF  # no split state: the token may not follow
 LINE_BYTES = 64  # of the processor's cache
 
-ENCODER = N_GRAMMAR_SLOTS  # address of the encoder's table
+ENCODER = GRAMMAR.n_slots  # address of the encoder's table
 SHARED_BYTES = ENCODER + 1  # a larger table keeps nothing more; then grammars keep it
 BUDGET = SHARED_BYTES + 1  # trie nodes of one search
 INSIDE_BUDGET = BUDGET + 1  # the same by a lexer state alone
@@ -150,7 +150,7 @@ ODD_KIND = 1 << 16
 CANON_POOLS = (PAIR_LISTS, N_PAIR_LISTS)
 
 CANON_BLOCKS = (
-    *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
+    *(GRAMMAR.ends_of_text, GRAMMAR.ends_of_text + 1, GRAMMAR.verdicts, GRAMMAR.verdicts + 1, GRAMMAR.tokens),
     *(PAIR_LISTS, BASES, BASES + 1, PROFILES, PROFILES + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1),
     *(HALVES, HALVES + 1, SURE, SURE + 1),
     *(

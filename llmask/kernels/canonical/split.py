@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ..encoders.bpe_incremental import is_cut_off
 from ..encoders.pretokenize_scan import LENGTH_SHIFT, character_at
-from ..machine.jit import door, kernel, never_inline
+from ..machine.jit import door, inline, kernel
 from ..machine.raw import borrow, give_back
 from ..tables.interning import mix
 from ..tables.memory import as_table, copy_bytes, load_i32, load_u8, store_u8
@@ -62,7 +62,6 @@ def split_bytes(splitter, row, mark_before, text, start, end, mark):
 
     The bytes before `start` are those of a partial character, which has the mark `mark_before`.
     """
-    never_inline()
     index, blocks, n_classes = splitter[CLASS_INDEX], splitter[CLASS_BLOCKS], splitter[N_CLASSES]
     rows = splitter[ROWS]
     if start > 0 and mark == BREAKS:
@@ -87,7 +86,7 @@ def split_bytes(splitter, row, mark_before, text, start, end, mark):
     return row | n_partial << N_PARTIAL_SHIFT | here << MARK_SHIFT | partial << PARTIAL_SHIFT
 
 
-@kernel
+@inline
 def write_partial(state, text):
     """Write the bytes of the partial character; returns their number."""
     for i in range(state[N_PARTIAL]):
@@ -95,7 +94,7 @@ def write_partial(state, text):
     return state[N_PARTIAL]
 
 
-@kernel
+@inline
 def _write_token(splitter, token, text):
     """Write the bytes of a token; returns their number."""
     first = load_i32(splitter[OFFSETS] + token * 4)

@@ -10,33 +10,12 @@ from __future__ import annotations
 
 from ..lexeme_masks.trie_walk import has_bit
 from ..lexer.states import MISS
-from ..machine.jit import door, kernel, never_inline
+from ..machine.jit import door, inline, kernel
 from ..mask.advance import known_after, take_token
-from ..mask.cell import (
-    ASK,
-    CELL_CONFIGURATION,
-    CELL_CONTEXT,
-    CELL_FILTER,
-    CELL_GRAMMAR,
-    CELL_LATE,
-    CELL_MAY_END,
-    CELL_N_LATE,
-    CELL_N_PAIRS,
-    CELL_N_RANGES,
-    CELL_N_REMOVED,
-    CELL_PAIRS,
-    CELL_RANGES,
-    CELL_REMOVED,
-    CELL_STORE,
-    CELL_WORDS,
-    LIST,
-    NO_FILTER,
-)
-from ..mask.configurations import C_ACCEPTS, ENDED, REFUSED, configuration_field
-from ..tables.grammar_layout import CANON
+from ..mask.cell import ASK, LIST, NO_FILTER, CellField
+from ..mask.configurations import ENDED, REFUSED
 from ..tables.int_lists import is_in
-from ..tables.memory import EXCEEDED, as_table, block, load_i64, store_i64
-from ..tables.store_layout import EOS, N_EOS, N_VOCAB
+from ..tables.memory import as_table, load_i64, store_i64
 from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .ends import has_stopped
 from .following import is_ranged, prefetch_following, prefetch_number, prefetch_rank
@@ -47,32 +26,32 @@ from .review import DONE, STOPPED, review_cell
 from .slots import BREAKS, FOLLOWS, REFUSED_SPLIT, START
 
 
-@kernel
+@inline
 def _allows(canon, cell, token):
     """Whether a grammatical token is in the mask of a position that was reviewed, which a cell shows."""
-    kind = load_i64(cell + 8 * CELL_FILTER)
+    kind = load_i64(cell + 8 * CellField.FILTER)
     if kind == NO_FILTER:
         return True
-    is_listed = is_in(load_i64(cell + 8 * CELL_PAIRS), load_i64(cell + 8 * CELL_N_PAIRS), token)
+    is_listed = is_in(load_i64(cell + 8 * CellField.PAIRS), load_i64(cell + 8 * CellField.N_PAIRS), token)
     if kind == LIST:
         return is_listed
-    if is_listed or not has_bit(load_i64(cell + 8 * CELL_WORDS), token):
+    if is_listed or not has_bit(load_i64(cell + 8 * CellField.WORDS), token):
         return False
-    split, n_ranges = split_of(load_i64(cell + 8 * CELL_CONTEXT)), load_i64(cell + 8 * CELL_N_RANGES)
-    if is_ranged(canon, split, token, load_i64(cell + 8 * CELL_RANGES), n_ranges):
+    split, n_ranges = split_of(load_i64(cell + 8 * CellField.CONTEXT)), load_i64(cell + 8 * CellField.N_RANGES)
+    if is_ranged(canon, split, token, load_i64(cell + 8 * CellField.RANGES), n_ranges):
         return False
-    if is_in(cell + 8 * CELL_LATE, load_i64(cell + 8 * CELL_N_LATE), token):
+    if is_in(cell + 8 * CellField.LATE, load_i64(cell + 8 * CellField.N_LATE), token):
         return False
-    return not is_in(load_i64(cell + 8 * CELL_REMOVED), load_i64(cell + 8 * CELL_N_REMOVED), token)
+    return not is_in(load_i64(cell + 8 * CellField.REMOVED), load_i64(cell + 8 * CellField.N_REMOVED), token)
 
 
-@kernel
+@inline
 def _context_after(canon, cell, token):
     """The context after a token that a cell's position allows."""
-    context = load_i64(cell + 8 * CELL_CONTEXT)
+    context = load_i64(cell + 8 * CellField.CONTEXT)
     split, before, chain = split_of(context), before_of(context), chain_of(context)
     after = look_up(canon, FOLLOWS, split, token)
-    is_cut = load_i64(cell + 8 * CELL_FILTER) == NO_FILTER
+    is_cut = load_i64(cell + 8 * CellField.FILTER) == NO_FILTER
     if is_cut or chain != NO_CHAIN or look_up(canon, BREAKS, split, token) != REFUSED_SPLIT:
         after = split_after(canon, split, before, chain, token)  # otherwise the mask says that they are compatible
     if after == REFUSED_SPLIT:  # only where the grammatical mask stands
@@ -80,7 +59,7 @@ def _context_after(canon, cell, token):
     return context_of(after, token, chain_after(canon, split, after, chain, token))
 
 
-@kernel
+@inline
 def _show_known(store, grammar, canon, cell, configuration, context):
     """Have a cell show a configuration behind a context; False: its mask is not known."""
     if show_parts(store, grammar, canon, cell, configuration, context):
@@ -89,34 +68,34 @@ def _show_known(store, grammar, canon, cell, configuration, context):
     return position >= 0 and show(grammar, cell, position)
 
 
-@kernel
+@inline
 def _ask(cell, configuration, context):
     """Have a cell show a configuration behind a context, whose mask is to be asked for."""
-    store_i64(cell + 8 * CELL_CONFIGURATION, configuration)
-    store_i64(cell + 8 * CELL_CONTEXT, context)
-    store_i64(cell + 8 * CELL_FILTER, ASK)
+    store_i64(cell + 8 * CellField.CONFIGURATION, configuration)
+    store_i64(cell + 8 * CellField.CONTEXT, context)
+    store_i64(cell + 8 * CellField.FILTER, ASK)
 
 
 @door("void(int64, int64)", group="canonical")
 def show_place(cell, context):
     """Have a cell show its configuration behind a context, which need not be known."""
-    store, grammar = as_table(load_i64(cell + 8 * CELL_STORE)), as_table(load_i64(cell + 8 * CELL_GRAMMAR))
-    configuration = load_i64(cell + 8 * CELL_CONFIGURATION)
-    if not _show_known(store, grammar, as_table(grammar[CANON]), cell, configuration, context):
+    store, grammar = as_table(load_i64(cell + 8 * CellField.STORE)), as_table(load_i64(cell + 8 * CellField.GRAMMAR))
+    configuration = load_i64(cell + 8 * CellField.CONFIGURATION)
+    if not _show_known(store, grammar, as_table(grammar.canon), cell, configuration, context):
         _ask(cell, configuration, context)
 
 
 @door("int64(int64, int64)", group="canonical")
 def take_known(cell, token):
     """Have a cell show the position after a token; its configuration, REFUSED, or MISS: something is not known yet."""
-    store, grammar = as_table(load_i64(cell + 8 * CELL_STORE)), as_table(load_i64(cell + 8 * CELL_GRAMMAR))
-    configuration = load_i64(cell + 8 * CELL_CONFIGURATION)
-    if token < 0 or token >= store[N_VOCAB] or configuration == ENDED:
+    store, grammar = as_table(load_i64(cell + 8 * CellField.STORE)), as_table(load_i64(cell + 8 * CellField.GRAMMAR))
+    configuration = load_i64(cell + 8 * CellField.CONFIGURATION)
+    if token < 0 or token >= store.n_vocab or configuration == ENDED:
         return REFUSED
-    if load_i64(cell + 8 * CELL_FILTER) == ASK or not has_bytes(store, token):
+    if load_i64(cell + 8 * CellField.FILTER) == ASK or not has_bytes(store, token):
         return MISS
-    canon = as_table(grammar[CANON])
-    split = split_of(load_i64(cell + 8 * CELL_CONTEXT))
+    canon = as_table(grammar.canon)
+    split = split_of(load_i64(cell + 8 * CellField.CONTEXT))
     prefetch_rank(canon, split, token)
     prefetch_number(canon, look_up(canon, FOLLOWS, split, token), token)
     if not _allows(canon, cell, token):
@@ -135,13 +114,12 @@ def step_and_review(store, grammar, canon, cell, token):
 
     The mask there, which comes next as a rule, is found at once. What stops that stops a matcher when it asks for it.
     """
-    never_inline()
-    if load_i64(cell + 8 * CELL_FILTER) == ASK:
+    if load_i64(cell + 8 * CellField.FILTER) == ASK:
         missing = review_cell(store, grammar, canon, cell)
         if missing != DONE:
             return missing
-    configuration = load_i64(cell + 8 * CELL_CONFIGURATION)
-    if configuration == ENDED or token >= store[N_VOCAB]:
+    configuration = load_i64(cell + 8 * CellField.CONFIGURATION)
+    if configuration == ENDED or token >= store.n_vocab:
         return REFUSED
     if has_bytes(store, token):
         if not _allows(canon, cell, token):
@@ -149,12 +127,12 @@ def step_and_review(store, grammar, canon, cell, token):
         context = _context_after(canon, cell, token)
         reached = take_token(store, grammar, configuration, token)
     else:  # text on both sides of a special token is split by itself
-        if load_i64(cell + 8 * CELL_MAY_END) == 0:
+        if load_i64(cell + 8 * CellField.MAY_END) == 0:
             return REFUSED
         context = canon[START]
         reached = take_token(store, grammar, configuration, token)
-        if reached == REFUSED and is_in(block(store, EOS), store[N_EOS], token):
-            reached = ENDED if configuration_field(grammar, configuration, C_ACCEPTS) != 0 else REFUSED
+        if reached == REFUSED and is_in(store.eos.address, store.n_eos, token):
+            reached = ENDED if grammar.configurations[configuration].accepts != 0 else REFUSED
     if has_stopped(store, grammar):
         return STOPPED
     if reached < 0:
@@ -162,5 +140,5 @@ def step_and_review(store, grammar, canon, cell, token):
     if not _show_known(store, grammar, canon, cell, reached, context):
         _ask(cell, reached, context)
         review_cell(store, grammar, canon, cell)
-        store[EXCEEDED] = grammar[EXCEEDED] = 0
+        store.exceeded = grammar.exceeded = 0
     return reached

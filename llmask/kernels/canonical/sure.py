@@ -26,29 +26,16 @@ once; it ends at MOST_PAIRS, and where lexer states have to be made at MOST_NODE
 
 from __future__ import annotations
 
-from ..lexeme_masks.slice_choice import SLICE_CHAR, cover_of_state
-from ..lexer.states import DEAD, S_FINISHED, S_MAP, S_WALKED, UNKNOWN, known_next, next_state, state_field
-from ..machine.jit import kernel, never_inline
+from ..lexeme_masks.slice_choice import cover_of_state
+from ..lexer.states import DEAD, UNKNOWN, known_next, next_state
+from ..machine.jit import inline, kernel
+from ..machine.numba_names import map_at
 from ..machine.raw import load_u32
 from ..regex.class_maps import class_of
-from ..regex.nodes import HIDES, has_flag
-from ..tables.grammar_layout import N_TOKENS, TOKENS
+from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import list_length, list_offset, map_get, map_put
-from ..tables.memory import (
-    block,
-    ensure,
-    fill_bytes,
-    get_i32,
-    get_i64,
-    load_i32,
-    load_i64,
-    load_u8,
-    store_i32,
-    store_i64,
-    store_u8,
-)
-from ..tables.store_layout import N_NODES, SLICES, STATE_KEYS
+from ..tables.memory import block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i32, store_i64, store_u8
 from .alike import shape_of
 from .ends import has_stopped
 from .live import live_ascii
@@ -78,7 +65,7 @@ NOWHERE = -1
 REFUSED_BYTE = 1 << 20  # added to a number of pairs
 
 
-@kernel
+@inline
 def _enter_pair(canon, n, pair):
     """Enter a pair unless it was met; returns its number, n if it is new."""
     seen, at = block(canon, SEEN), (pair * 0x9E3779B1 >> 12) & (N_SEEN - 1)
@@ -92,7 +79,7 @@ def _enter_pair(canon, n, pair):
     return n
 
 
-@kernel
+@inline
 def _enter_edge(canon, source, byte, target):
     """Note that a byte leads from a pair to one inside of a character."""
     n = canon[N_EDGES]
@@ -103,13 +90,13 @@ def _enter_edge(canon, source, byte, target):
     canon[N_EDGES] = n + 1
 
 
-@kernel
+@inline
 def is_inside(phase):
     """Whether a phase is inside of a character."""
     return phase != WHOLE and phase < ESCAPED
 
 
-@kernel
+@inline
 def _follow(store, canon, source, n, most_nodes):
     """Enter the pairs behind one; returns how many there are, with REFUSED_BYTE if a character cannot be completed.
 
@@ -117,7 +104,7 @@ def _follow(store, canon, source, n, most_nodes):
     """
     pair = load_i64(block(canon, PAIRS) + source * 8)
     state, phase = pair >> 4, pair & 15
-    class_map, phases = state_field(store, state, S_MAP), canon[PHASES] + phase * 256
+    class_map, phases = store.states[state].map, canon[PHASES] + phase * 256
     is_part = is_inside(phase)
     last, reached, is_refused = -1, NOWHERE, 0
     for byte in range(0x80 if is_part else 0, 0xC0 if is_part else 0xF5):
@@ -132,10 +119,10 @@ def _follow(store, canon, source, n, most_nodes):
         last, reached = asked, NOWHERE
         target = known_next(store, state, byte)
         if target == UNKNOWN and most_nodes != 0:
-            if store[N_NODES] > most_nodes:
+            if store.n_nodes > most_nodes:
                 return MOST_PAIRS + 1
             target = next_state(store, state, byte)
-        if target == UNKNOWN or target == DEAD or state_field(store, target, S_FINISHED) != 0:
+        if target == UNKNOWN or target == DEAD or store.states[target].finished != 0:
             if is_part:
                 is_refused = REFUSED_BYTE
                 store_u8(block(canon, IS_ODD) + source, 1)
@@ -148,7 +135,7 @@ def _follow(store, canon, source, n, most_nodes):
     return n | is_refused
 
 
-@kernel
+@inline
 def _odd_leads(canon):
     """The first bytes of characters that cannot be completed in every way from some pair, as 64 bits from C0 on."""
     edges, is_odd, leads = ensure(canon, EDGES, EDGE_BYTES), block(canon, IS_ODD), 0
@@ -163,7 +150,7 @@ def _odd_leads(canon):
     return leads
 
 
-@kernel
+@inline
 def _end_tier(canon, n, most, low, high):
     at = ensure(canon, TIERS, (n + 1) * 24) + n * 24
     store_i64(at, most)
@@ -172,44 +159,44 @@ def _end_tier(canon, n, most, low, high):
     return n + 1
 
 
-@kernel
+@inline
 def _keep(canon, shape, n_tiers, n_full, is_plain, n_whole, odd_leads):
     """Enter the tiers in TOKENS; returns where."""
-    position = canon[N_TOKENS]
-    append(canon, TOKENS, N_TOKENS, n_tiers)
-    append(canon, TOKENS, N_TOKENS, n_full)
-    append(canon, TOKENS, N_TOKENS, is_plain)
-    append(canon, TOKENS, N_TOKENS, n_whole)
-    append(canon, TOKENS, N_TOKENS, odd_leads)
-    append(canon, TOKENS, N_TOKENS, odd_leads >> 32)
+    position = canon.n_tokens
+    append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n_tiers)
+    append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n_full)
+    append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, is_plain)
+    append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n_whole)
+    append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, odd_leads)
+    append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, odd_leads >> 32)
     for i in range(n_tiers):
         at = block(canon, TIERS) + i * 24
-        append(canon, TOKENS, N_TOKENS, load_i64(at))
+        append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i64(at))
         for half in range(2):
             bits = load_i64(at + 8 + 8 * half)
-            append(canon, TOKENS, N_TOKENS, bits)
-            append(canon, TOKENS, N_TOKENS, bits >> 32)
-    map_put(canon, SURE, shape, position)
+            append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, bits)
+            append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, bits >> 32)
+    map_put(map_at(canon, SURE), shape, position)
     return position
 
 
-@kernel
+@inline
 def room_of(store, state):
     """A number of plain characters of JSON that may certainly come next in a lexer state."""
-    return cover_of_state(store, state, get_i64(block(store, SLICES), SLICE_CHAR))
+    return cover_of_state(store, state, store.slices[0].char)
 
 
-@kernel
+@inline
 def _is_costly(store, state):
     """Whether intersections or complements are left: a transition costs up to 100 us."""
-    offset = list_offset(store, STATE_KEYS, state)
-    for i in range(1, list_length(store, STATE_KEYS, state), 2):
-        if has_flag(store, get_i32(block(store, STATE_KEYS + 1), offset + i), HIDES):
+    offset = list_offset(store.state_keys, state)
+    for i in range(1, list_length(store.state_keys, state), 2):
+        if store.nodes[store.state_keys.pool[offset + i]].hides:
             return True
     return False
 
 
-@kernel
+@inline
 def _follow_all(store, canon, state):
     """Enter the pairs behind a lexer state, in LEVELS how many there are up to each number of characters; returns the
     last number, with ANY_LENGTH added where nothing new is behind.
@@ -220,11 +207,11 @@ def _follow_all(store, canon, state):
     fill_bytes(ensure(canon, SEEN, N_SEEN * 8), N_SEEN * 8, 0)
     store_u8(ensure(canon, IS_ODD, MOST_PAIRS + 2), 0)
     canon[N_EDGES] = 0
-    most, most_nodes = MOST_PAIRS, store[N_NODES] + MOST_NODES
-    if state_field(store, state, S_WALKED) != 0:
+    most, most_nodes = MOST_PAIRS, store.n_nodes + MOST_NODES
+    if store.states[state].walked != 0:
         most_nodes = 0
     elif _is_costly(store, state):
-        most, most_nodes = COSTLY_PAIRS, store[N_NODES]
+        most, most_nodes = COSTLY_PAIRS, store.n_nodes
     store_i64(pairs, state << 4)  # entered again if bytes lead back
     store_i64(levels, 1)
     first, n, depth, n_full = 0, 1, 0, ANY_LENGTH
@@ -252,9 +239,8 @@ def _follow_all(store, canon, state):
 @kernel
 def find_sure(store, grammar, canon, state):
     """Position in TOKENS of what certainly may come behind the tokens that a lexer state takes, or -1: stop."""
-    never_inline()
     shape = shape_of(store, canon, state)
-    known = map_get(canon, SURE, shape)
+    known = map_get(map_at(canon, SURE), shape)
     if known >= 0:
         return known
     room = room_of(store, state)
@@ -283,10 +269,10 @@ def find_sure(store, grammar, canon, state):
     return _keep(canon, shape, n_tiers, min(canon[FULL], n_whole), 0, n_whole, odd_leads)
 
 
-@kernel
+@inline
 def sure_length(canon, sure, low, high):
     """Most characters of a token that ends between them, behind which one of some ASCII characters may come."""
-    first = block(canon, TOKENS) + sure * 4
+    first = canon.tokens.address + sure * 4
     for i in range(load_i32(first) - 1, -1, -1):
         tier = first + 4 * (SURE_HEAD + i * TIER)
         inside_low = load_u32(tier + 4) | load_i32(tier + 8) << 32
@@ -296,25 +282,25 @@ def sure_length(canon, sure, low, high):
     return 0
 
 
-@kernel
+@inline
 def known_length(canon, sure):
     """Most characters of a token of which something is said."""
-    for i in range(get_i32(block(canon, TOKENS), sure) - 1, -1, -1):
-        tier = block(canon, TOKENS) + 4 * (sure + SURE_HEAD + i * TIER)
+    for i in range(canon.tokens[sure] - 1, -1, -1):
+        tier = canon.tokens.address + 4 * (sure + SURE_HEAD + i * TIER)
         if load_i32(tier + 4) | load_i32(tier + 8) | load_i32(tier + 12) | load_i32(tier + 16) != 0:
             return load_i32(tier)
     return 0
 
 
-@kernel
+@inline
 def is_plain(canon, sure):
     """Whether what is said is said of tokens of plain characters only."""
-    return get_i32(block(canon, TOKENS), sure + 2) != 0
+    return canon.tokens[sure + 2] != 0
 
 
-@kernel
+@inline
 def full_length(canon, sure, lead):
     """Up to which character from the beginning on one with that first byte can be completed in every way."""
-    first = block(canon, TOKENS) + sure * 4
+    first = canon.tokens.address + sure * 4
     odd_leads = load_u32(first + 16) | load_i32(first + 20) << 32
     return load_i32(first + 4) if odd_leads >> (lead & 63) & 1 != 0 else load_i32(first + 12)

@@ -13,15 +13,14 @@ left.
 from __future__ import annotations
 
 from ..lexeme_masks.trie_walk import has_bit
-from ..lexer.dense_transitions import HOT_FIRST, hot_row, hot_state, hot_step
-from ..lexer.states import S_MASK, state_field
-from ..machine.jit import kernel, never_inline
+from ..lexer.dense_transitions import HotEntry, hot_row, hot_state, hot_step
+from ..machine.jit import inline, kernel
+from ..machine.numba_names import map_at
 from ..machine.raw import load_u16
-from ..tables.grammar_layout import N_TOKENS, TOKENS
+from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
-from ..tables.memory import block, ensure, get_i32, get_i64, load_i32, load_i64, load_u8, put_i32, store_i64
-from ..tables.store_layout import MASKS, TOKEN_DATA, TOKEN_OFFSETS
+from ..tables.memory import block, ensure, get_i32, load_i32, load_i64, load_u8, put_i32, store_i64
 from .alike import shape_of
 from .chains import look_up
 from .guess import NO_WITNESS, guess_witness, is_half, split_behind
@@ -61,7 +60,7 @@ PLAIN, ENTIRE, OTHER_SORT = range(3)  # of TOKEN_SORTS; those inside of a charac
 OF_STATE = 1 << 59  # in a key: the answer is that of the lexer state alone, not of all with its mask
 
 
-@kernel
+@inline
 def is_sure(canon, sure, token, split):
     """Whether something certainly may come behind a token that leads to a split state."""
     sort, most = load_u8(canon[TOKEN_SORTS] + token), ANY_LENGTH
@@ -76,24 +75,24 @@ def is_sure(canon, sure, token, split):
     return length_of(canon, token) <= min(most, sure_length(canon, sure, load_i64(ends), load_i64(ends + 8)))
 
 
-@kernel
+@inline
 def length_of(canon, token):
     """Characters of a token."""
     return load_u16(canon[TOKEN_CHARACTERS] + token * 2)
 
 
-@kernel
+@inline
 def key_of_all(store, canon, state, split):
     """Key of what holds for all tokens of a lexer state.
 
     With room behind the longest one it is the same for all lexer states that take the same tokens.
     """
     if room_of(store, state) > canon[LONGEST]:
-        return state_field(store, state, S_MASK) << 16 | split
+        return store.states[state].mask << 16 | split
     return OF_STATE | shape_of(store, canon, state) << 16 | split
 
 
-@kernel
+@inline
 def _add(canon, mask, token):
     """Enter a token in CANDIDATES if it is in a mask."""
     if has_bit(mask, token):
@@ -103,7 +102,6 @@ def _add(canon, mask, token):
 @kernel
 def _collect_whole(canon, mask, sure, split):
     """Enter the tokens of a mask that end between characters in CANDIDATES, if they are not answered."""
-    never_inline()
     after, last_sort = load_i64(canon[FOLLOWS] + split * 8), PLAIN if is_plain(canon, sure) else ENTIRE
     for kind in range(canon[N_CONTINUING], canon[N_KINDS]):
         reached = load_u16(after + kind * 2)
@@ -122,18 +120,18 @@ def _collect_whole(canon, mask, sure, split):
                 append(canon, CANDIDATES, N_CANDIDATES, token)
 
 
-@kernel
+@inline
 def _list_group(canon, behind, first):
     """Append to TOKENS those of HALF, from one on, that lead to a split state by GROUP_OF: it, how many, the tokens."""
-    append(canon, TOKENS, N_TOKENS, behind)
-    position, n = canon[N_TOKENS], 0
-    append(canon, TOKENS, N_TOKENS, 0)
+    append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, behind)
+    position, n = canon.n_tokens, 0
+    append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, 0)
     for i in range(first, canon[N_HALF]):
         if get_i32(block(canon, GROUP_OF), i) == behind:
             put_i32(block(canon, GROUP_OF), i, LISTED)
-            append(canon, TOKENS, N_TOKENS, load_i32(canon[HALF] + i * 4))
+            append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i32(canon[HALF] + i * 4))
             n += 1
-    put_i32(block(canon, TOKENS), position, n)
+    canon.tokens[position] = n
 
 
 @kernel
@@ -141,8 +139,7 @@ def _list_half(canon, split):
     """Position in TOKENS of the tokens that end inside of a character, grouped by the split state behind the guessed
     end of the character: it, how many, the tokens; last, with NO_GUESS, those for which none is guessed.
     """
-    never_inline()
-    known = map_get(canon, HALVES, split)
+    known = map_get(map_at(canon, HALVES), split)
     if known >= 0:
         return known
     ensure(canon, GROUP_OF, (canon[N_HALF] + 1) * 4)
@@ -153,23 +150,22 @@ def _list_half(canon, split):
             witness = guess_witness(canon, reached, token) if is_half(canon, reached) else NO_WITNESS
             behind = NO_GUESS if witness == NO_WITNESS else split_behind(canon, witness)
         put_i32(block(canon, GROUP_OF), i, behind)
-    position = canon[N_TOKENS]
+    position = canon.n_tokens
     for i in range(canon[N_HALF]):
         behind = get_i32(block(canon, GROUP_OF), i)
         if behind >= 0:
             _list_group(canon, behind, i)
     _list_group(canon, NO_GUESS, 0)
-    map_put(canon, HALVES, split, position)
+    map_put(map_at(canon, HALVES), split, position)
     return position
 
 
 @kernel
 def _collect_half(canon, mask, sure, split):
     """As `_collect_whole` for tokens that end inside of a character."""
-    never_inline()
     group, behind = _list_half(canon, split), 0
     while behind != NO_GUESS:
-        at = block(canon, TOKENS) + group * 4
+        at = canon.tokens.address + group * 4
         behind, n, most = load_i32(at), load_i32(at + 4), 0
         if behind != NO_GUESS:
             ends = canon[ENDS] + behind * 16
@@ -182,10 +178,10 @@ def _collect_half(canon, mask, sure, split):
         group += 2 + n
 
 
-@kernel
+@inline
 def _hot_rows_behind(store, stack, last, n_valid, token):
     """As `go_on_from_last`, where `stack` has hot rows and the token stays inside of the lexeme."""
-    offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
+    offsets, data = store.token_offsets.address, store.token_data.address
     first, end = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
     before = load_i32(offsets + last * 4)
     n = 0
@@ -194,9 +190,9 @@ def _hot_rows_behind(store, stack, last, n_valid, token):
     hot = load_i64(stack + n * 8)
     while first + n < end:
         entry = hot_step(store, hot, load_u8(data + first + n))
-        if entry < HOT_FIRST:
+        if entry < HotEntry.FIRST:
             return n << 1
-        hot = entry - HOT_FIRST
+        hot = entry - HotEntry.FIRST
         n += 1
         store_i64(stack + n * 8, hot)
     return n << 1 | 1
@@ -205,7 +201,6 @@ def _hot_rows_behind(store, stack, last, n_valid, token):
 @kernel
 def _consider_candidates(store, grammar, canon, state, split):
     """Consider the tokens in CANDIDATES. Of many the first bytes are those of the one before."""
-    never_inline()
     stack, last, n_valid = block(canon, WALK), 0, 0
     store_i64(stack, hot_row(store, state))
     for i in range(canon[N_CANDIDATES]):
@@ -222,18 +217,17 @@ def _consider_candidates(store, grammar, canon, state, split):
 @kernel
 def review_wide(store, grammar, canon, state, split):
     """As `review_inside` for all tokens of a lexer state, or MANY."""
-    never_inline()
     key = key_of_all(store, canon, state, split)
-    known = map_get(canon, INSIDE, key)
+    known = map_get(map_at(canon, INSIDE), key)
     if known >= 0:
-        return block(canon, TOKENS) + known * 4
+        return canon.tokens.address + known * 4
     sure = find_sure(store, grammar, canon, state)
     if sure < 0:
         return 0
     if known_length(canon, sure) < FEW:
         return MANY
     canon[N_CANDIDATES] = 0
-    mask = get_i64(block(store, MASKS), state_field(store, state, S_MASK))
+    mask = store.masks[store.states[state].mask]
     _collect_whole(canon, mask, sure, split)
     if canon[N_CANDIDATES] > canon[MOST_CANDIDATES]:
         return MANY

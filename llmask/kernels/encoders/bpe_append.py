@@ -25,7 +25,7 @@ remembered, 100 ns another one.
 from __future__ import annotations
 
 from ..machine.constants import MAX_TOKEN_BYTES
-from ..machine.jit import door, kernel, never_inline
+from ..machine.jit import door, inline, kernel
 from ..machine.raw import borrow, borrow_zeros, give_back, shift_right, wrapped_product
 from ..tables.memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64
 from .bpe_incremental import (
@@ -44,17 +44,8 @@ from .bpe_incremental import (
 )
 from .bpe_pairs import are_compatible
 from .bpe_words import MIX, NO_TOKEN, find_word
-from .double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT_BASE
-from .encoder_slots import (
-    CLASS_BLOCKS,
-    CLASS_INDEX,
-    FORWARD,
-    IS_WHOLE,
-    LONGEST_WORD,
-    MAX_PATTERNS,
-    N_CLASSES,
-    TRANSITIONS,
-)
+from .double_array import ROOT_BASE, base_of, ending_of, is_child
+from .encoder_slots import MAX_PATTERNS, EncoderSlot
 from .pretokenize_scan import LENGTH_SHIFT, character_at
 
 RUNNING_BYTES = 16  # of a running token: where it began, base in the trie
@@ -74,28 +65,28 @@ NAME_SHIFT, COUNT_SHIFT, FINAL_SHIFT = 24, 16, 8  # of what is remembered
 FIELD = 0xFF
 
 
-@kernel
+@inline
 def step(table, text, position, end, row):
     """Transition of the only pattern for the character at `position`, and the character's length; 0: it is cut off."""
     byte = load_u8(text + position)
     if byte < 0x80:
-        number, length = load_u8(table[CLASS_BLOCKS] + byte), 1
+        number, length = load_u8(table[EncoderSlot.CLASS_BLOCKS] + byte), 1
     else:
         if is_cut_off(text, position, end):
             return 0, 0
-        packed = character_at(table[CLASS_INDEX], table[CLASS_BLOCKS], text, position, end)
+        packed = character_at(table[EncoderSlot.CLASS_INDEX], table[EncoderSlot.CLASS_BLOCKS], text, position, end)
         number, length = packed & 0xFF, packed >> LENGTH_SHIFT
-    return load_i32(table[TRANSITIONS] + (row + number) * 4), length
+    return load_i32(table[EncoderSlot.TRANSITIONS] + (row + number) * 4), length
 
 
-@kernel
+@inline
 def extend(table, text, first, start, end, prefixes, running, n_running):
     """Find the last tokens of the prefixes that end after `start` up to `end`, of a word that begins at `first`.
 
     `prefixes` has an entry a place of the text; `running` are the tokens that may go on at `start`. Returns how many
     may at `end`.
     """
-    entries = table[FORWARD]
+    entries = table[EncoderSlot.FORWARD]
     for place in range(start, end):
         byte = load_u8(text + place)
         store_i64(running + n_running * RUNNING_BYTES, place)
@@ -104,9 +95,9 @@ def extend(table, text, first, start, end, prefixes, running, n_running):
         for i in range(n_running + 1):
             begin = load_i64(running + i * RUNNING_BYTES)
             entry = load_i64(entries + (load_i64(running + i * RUNNING_BYTES + 8) + byte) * 8)
-            if entry & LABEL_MASK != byte + 1:
+            if not is_child(entry, byte):
                 continue
-            token = ((entry >> ENDING_SHIFT) & ENDING_MASK) - 1
+            token = ending_of(entry)
             if token != NO_TOKEN and not is_found:
                 before = prefixes + begin * PREFIX_BYTES
                 count = 0 if begin == first else load_i32(before + 4)
@@ -114,30 +105,30 @@ def extend(table, text, first, start, end, prefixes, running, n_running):
                     store_i32(prefixes + (place + 1) * PREFIX_BYTES, token)
                     store_i32(prefixes + (place + 1) * PREFIX_BYTES + 4, count + 1)
                     is_found = True
-            if entry >> BASE_SHIFT != 0:
+            if base_of(entry) != 0:
                 store_i64(running + n_kept * RUNNING_BYTES, begin)
-                store_i64(running + n_kept * RUNNING_BYTES + 8, entry >> BASE_SHIFT)
+                store_i64(running + n_kept * RUNNING_BYTES + 8, base_of(entry))
                 n_kept += 1
         n_running = n_kept
     return n_running
 
 
-@kernel
+@inline
 def count_prefix(table, text, first, end, safe_end, prefixes):
     """Tokens of the word from `first` to `end`, whose prefixes are known."""
     count = load_i32(prefixes + end * PREFIX_BYTES + 4)
-    if count > 1 and table[IS_WHOLE] and end - first <= table[LONGEST_WORD]:
+    if count > 1 and table[EncoderSlot.IS_WHOLE] and end - first <= table[EncoderSlot.LONGEST_WORD]:
         if find_word(table, text, first, end, safe_end) != NO_TOKEN:
             return 1
     return count
 
 
-@kernel
+@inline
 def begin_tail(table, state, first, total, n_rows):
     """Make the state that of a tail that begins at `first` and has not been read."""
     store_i64(state + FIRST, first)
     store_i64(state + TOTAL_COUNT, total)
-    store_i64(state + ROW, table[N_CLASSES] + 1)
+    store_i64(state + ROW, table[EncoderSlot.N_CLASSES] + 1)
     store_i64(state + PLACE, first)
     store_i64(state + MATCHED, first)
     store_i64(state + KNOWN, first)
@@ -151,8 +142,7 @@ def read_on(table, state, text, n_read, tail_count, prefixes, running, rows, lev
 
     `tail_count`: tokens of the tail without the last byte; -1: not known.
     """
-    never_inline()
-    n_classes = table[N_CLASSES]
+    n_classes = table[EncoderSlot.N_CLASSES]
     first, total = load_i64(state + FIRST), load_i64(state + TOTAL_COUNT)
     # the running match from `first`: its state (0: there is none), the place it has come to, where it matched last
     row, place, matched = load_i64(state + ROW), load_i64(state + PLACE), load_i64(state + MATCHED)
@@ -167,7 +157,9 @@ def read_on(table, state, text, n_read, tail_count, prefixes, running, rows, lev
             matched = place
         before, row = row, entry >> 1
         if row == 0 and matched > first:
-            is_end = matched == n_read - 1 and load_i32(table[TRANSITIONS] + (before + n_classes) * 4) & 1 != 0
+            is_end = (
+                matched == n_read - 1 and load_i32(table[EncoderSlot.TRANSITIONS] + (before + n_classes) * 4) & 1 != 0
+            )
             if is_end and tail_count >= 0:  # the word is the tail that was counted: most misses are those
                 total += tail_count
             else:
@@ -194,7 +186,7 @@ def read_on(table, state, text, n_read, tail_count, prefixes, running, rows, lev
         n_running = 0
     if row == 0 and first == n_read:
         row = n_classes + 1
-    if place == n_read and row != 0 and load_i32(table[TRANSITIONS] + (row + n_classes) * 4) & 1:
+    if place == n_read and row != 0 and load_i32(table[EncoderSlot.TRANSITIONS] + (row + n_classes) * 4) & 1:
         n_running = extend(table, text, first, known, n_read, prefixes, running, n_running)
         known = n_read
         count = total + count_prefix(table, text, first, n_read, n_read, prefixes)
@@ -214,7 +206,6 @@ def read_on(table, state, text, n_read, tail_count, prefixes, running, rows, lev
 @kernel
 def scan_on(table, state, text, n_read, rows, levels, buffer):
     """As `read_on` for any patterns and vocabulary: the tail is scanned anew. FAILED: a byte is no token."""
-    never_inline()
     first, total, n_rows = load_i64(state + FIRST), load_i64(state + TOTAL_COUNT), load_i64(state + N_ROWS)
     position, count = first, total
     clear_levels(table, levels)
@@ -239,7 +230,7 @@ def scan_on(table, state, text, n_read, rows, levels, buffer):
     return total + rest
 
 
-@kernel
+@inline
 def recall(memo, key):
     """What is remembered for a key, 0: nothing."""
     slot = memo + shift_right(wrapped_product(key, MIX), 64 - MEMO_BITS) * LINE_BYTES
@@ -250,7 +241,7 @@ def recall(memo, key):
     return 0
 
 
-@kernel
+@inline
 def remember(state, memo, key, n_tokens, n_final, final_tokens):
     """Remember what a byte does to a tail; returns the name of the longer one."""
     name = load_i64(state + N_NAMES) + 1
@@ -266,7 +257,7 @@ def remember(state, memo, key, n_tokens, n_final, final_tokens):
     return name
 
 
-@kernel
+@inline
 def name_tail(state, memo, text, first, end, n_tokens):
     """Name of a tail with so many tokens, no word of which is final; NO_TAIL where none is known for what is before."""
     name = EMPTY_TAIL

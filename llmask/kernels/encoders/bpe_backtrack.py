@@ -14,24 +14,24 @@ In: an encoder's table, a word. Out: tokens. Cost: 20 ns a byte; 1,000,000 equal
 
 from __future__ import annotations
 
-from ..machine.jit import kernel
+from ..machine.jit import inline
 from ..machine.raw import borrow_zeros, give_back
 from ..tables.memory import load_i32, load_i64, store_i32, store_i64
 from .bpe_pairs import LENGTH, MADE_BYTES, PREFIX, are_compatible
 from .double_array import NOTHING, longest_token
-from .encoder_slots import FORWARD, MADE_OF
+from .encoder_slots import EncoderSlot
 
 FAILED = -1
 SHORT_WORD = 63  # words of so many bytes need no memory for their bits
 
 
-@kernel
+@inline
 def backtrack(table, text, start, end, out):
     """Write the tokens of a word to the int32 at `out`; returns their number, or FAILED: no tokens spell it.
 
     There is room for one token a byte.
     """
-    made_of, entries = table[MADE_OF], table[FORWARD]
+    made_of, entries = table[EncoderSlot.MADE_OF], table[EncoderSlot.FORWARD]
     is_short = end - start <= SHORT_WORD
     refused = 0  # bit i: nothing can go on at start + i; in memory for long words
     bits = 0 if is_short else borrow_zeros((end - start >> 6) + 1, 8)

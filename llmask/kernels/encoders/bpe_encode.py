@@ -5,24 +5,24 @@ In: an encoder's table, a text, a method. Out: tokens. Cost: about 15 ns a byte 
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel, never_inline
+from ..machine.jit import door, inline, kernel
 from ..machine.raw import borrow, borrow_zeros, give_back
 from ..tables.memory import as_table, store_i32, store_i64
 from .bpe_backtrack import FAILED, backtrack
 from .bpe_heap import merge_by_heap
 from .bpe_prefixes import merge_by_table
 from .bpe_words import NO_TOKEN, find_word
-from .encoder_slots import IS_WHOLE, LONGEST_WORD, MAX_PATTERNS
+from .encoder_slots import MAX_PATTERNS, EncoderSlot
 from .pretokenize_scan import next_word
 
 TABLE, HEAP, DROPOUT = range(3)
 SMALL_BUFFER = 4096  # tokens; longer words get room of their own where tokens are only counted
 
 
-@kernel
+@inline
 def encode_word(table, text, start, end, safe_end, out):
     """Tokens of one word to the int32 at `out`, the exact way; returns their number or FAILED."""
-    if end - start <= table[LONGEST_WORD]:
+    if end - start <= table[EncoderSlot.LONGEST_WORD]:
         token = find_word(table, text, start, end, safe_end)
         if token != NO_TOKEN:
             store_i32(out, token)
@@ -33,8 +33,7 @@ def encode_word(table, text, start, end, safe_end, out):
 @kernel
 def encode_word_otherwise(table, text, start, end, safe_end, out, method, threshold, state):
     """As `encode_word`, by another method; words are taken whole only where that is the tokenizer's own rule."""
-    never_inline()
-    if table[IS_WHOLE] and method != DROPOUT and end - start <= table[LONGEST_WORD]:
+    if table[EncoderSlot.IS_WHOLE] and method != DROPOUT and end - start <= table[EncoderSlot.LONGEST_WORD]:
         token = find_word(table, text, start, end, safe_end)
         if token != NO_TOKEN:
             store_i32(out, token)

@@ -13,11 +13,11 @@ In: an encoder's table with MERGES, a word. Out: tokens. Cost: about 100 ns a by
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel
+from ..machine.jit import door, inline
 from ..machine.raw import borrow, give_back, load_u32, shift_right, wrapped_product, wrapped_sum
 from ..tables.memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64
 from .bpe_words import MIX
-from .encoder_slots import BYTE_TOKENS, MERGE_BITS, MERGES
+from .encoder_slots import EncoderSlot
 
 FAILED = -1
 NO_MERGE = -1
@@ -33,7 +33,7 @@ SECOND_MIX = -0x6B2FB644ECCEEE15
 def enter_merges(address, splits, ranks):
     """Enter all merges, by ascending rank; of equal pairs the first counts. The table must be zeros."""
     table = as_table(address)
-    bits, merges = table[MERGE_BITS], table[MERGES]
+    bits, merges = table[EncoderSlot.MERGE_BITS], table[EncoderSlot.MERGES]
     mask = (1 << bits) - 1
     for i in range(splits.shape[0]):
         key = splits[i, 0] << RANK_SHIFT | splits[i, 1]
@@ -48,11 +48,11 @@ def enter_merges(address, splits, ranks):
             store_i64(entry + 8, ranks[i] << RANK_SHIFT | (splits[i, 2] + 1))
 
 
-@kernel
+@inline
 def find_merge(table, left, right):
     """Rank and result of a merge, packed, or NO_MERGE."""
     key = left << RANK_SHIFT | right
-    bits, merges = table[MERGE_BITS], table[MERGES]
+    bits, merges = table[EncoderSlot.MERGE_BITS], table[EncoderSlot.MERGES]
     mask = (1 << bits) - 1
     number = shift_right(wrapped_product(key, MIX), 64 - bits)
     while True:
@@ -65,7 +65,7 @@ def find_merge(table, left, right):
         number = number + 1 & mask
 
 
-@kernel
+@inline
 def push(heap, size, entry):
     """Add an entry; returns the new size."""
     hole = size
@@ -80,7 +80,7 @@ def push(heap, size, entry):
     return size + 1
 
 
-@kernel
+@inline
 def pop(heap, size):
     """Take the lowest entry away, which the caller has read; returns the new size."""
     size -= 1
@@ -102,7 +102,7 @@ def pop(heap, size):
     return size
 
 
-@kernel
+@inline
 def random_share(state):
     """A number of 53 random bits; `state` is the address of the generator's int64."""
     following = wrapped_sum(load_i64(state), GOLDEN)
@@ -112,14 +112,14 @@ def random_share(state):
     return shift_right(mixed ^ shift_right(mixed, 31), 11)
 
 
-@kernel
+@inline
 def merge_by_heap(table, text, start, end, out, threshold, state):
     """Write the tokens of a word to the int32 at `out`; returns their number, or FAILED: a byte is no token.
 
     A merge is passed over where a random number of 53 bits is below `threshold`; `state` see `random_share`.
     """
     n_symbols = end - start
-    byte_tokens = table[BYTE_TOKENS]
+    byte_tokens = table[EncoderSlot.BYTE_TOKENS]
     links = borrow(n_symbols * 8)  # int32 before, int32 after
     heap = borrow(n_symbols * 24)  # an entry a pair, two more a merge
     waiting = borrow(n_symbols * 24 if threshold > 0 else 8)

@@ -17,11 +17,11 @@ In: an encoder's table, a text. Out: rows of words; counts. Cost: as encoding.
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel
+from ..machine.jit import door, inline
 from ..machine.raw import borrow, borrow_zeros, give_back
 from ..tables.memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64
 from .bpe_encode import encode_word
-from .encoder_slots import CLASS_BLOCKS, CLASS_INDEX, MAX_PATTERNS, N_CLASSES, N_PATTERNS, TRANSITIONS
+from .encoder_slots import MAX_PATTERNS, EncoderSlot
 from .pretokenize_scan import LENGTH_SHIFT, character_at, character_end, match_end, next_word, search_end, word_end
 
 END, NEEDED, TOTAL, RESTART = range(4)
@@ -33,7 +33,7 @@ LEVEL_BYTES = 24  # of a level: end of its word, 1: a match, 1: open
 IS_MATCH, IS_OPEN = 8, 16
 
 
-@kernel
+@inline
 def is_cut_off(text, position, end):
     """Whether the text ends inside of the character at `position`."""
     lead = load_u8(text + position)
@@ -46,11 +46,15 @@ def is_cut_off(text, position, end):
     return True
 
 
-@kernel
+@inline
 def open_match(table, level, text, position, frontier):
     """As `match_end` for a text that goes on after `frontier`; the second number is UNDECIDED where it matters how."""
-    index, blocks, n_classes = table[CLASS_INDEX], table[CLASS_BLOCKS], table[N_CLASSES]
-    transitions = table[TRANSITIONS + level]
+    index, blocks, n_classes = (
+        table[EncoderSlot.CLASS_INDEX],
+        table[EncoderSlot.CLASS_BLOCKS],
+        table[EncoderSlot.N_CLASSES],
+    )
+    transitions = table[EncoderSlot.TRANSITIONS + level]
     row = n_classes + 1
     matched = position
     while position < frontier:
@@ -67,7 +71,7 @@ def open_match(table, level, text, position, frontier):
     return matched, UNDECIDED
 
 
-@kernel
+@inline
 def open_word(table, level, text, position, frontier):
     """End of a word, as far as it is sure; how far the text was looked at, UNDECIDED for an open word; 1: a match."""
     matched, seen = open_match(table, level, text, position, frontier)
@@ -92,13 +96,13 @@ def open_word(table, level, text, position, frontier):
     return start, furthest if is_decided else UNDECIDED, 0
 
 
-@kernel
+@inline
 def next_row(table, levels, text, position, end, is_open):
     """End of the word at `position`, the text that decided on it (UNDECIDED: it is not final), 1: may restart there.
 
     `levels` int64[n_patterns, 3]: the word of each level, as `next_word` keeps them; zeros at first.
     """
-    n_levels = table[N_PATTERNS]
+    n_levels = table[EncoderSlot.N_PATTERNS]
     if n_levels == 0:
         return end, UNDECIDED if is_open else end, 1
     outer, needed = end, 0
@@ -128,14 +132,14 @@ def next_row(table, levels, text, position, end, is_open):
     return outer, UNDECIDED if is_open else needed, may_restart
 
 
-@kernel
+@inline
 def clear_levels(table, levels):
     """Forget the words of all levels: scanning begins anew."""
-    for level in range(table[N_PATTERNS]):
+    for level in range(table[EncoderSlot.N_PATTERNS]):
         store_i64(levels + level * LEVEL_BYTES, 0)
 
 
-@kernel
+@inline
 def count_word(table, text, start, end, safe_end, buffer):
     """Tokens of a word; `buffer` has room for WORD_BUFFER."""
     if end - start <= WORD_BUFFER:
@@ -146,13 +150,13 @@ def count_word(table, text, start, end, safe_end, buffer):
     return found
 
 
-@kernel
+@inline
 def row_field(rows, row, field):
     """A number of a row."""
     return load_i32(rows + (row * ROW_WIDTH + field) * 4)
 
 
-@kernel
+@inline
 def write_row(rows, row, end, needed, total, may_restart):
     """Write a row."""
     address = rows + row * ROW_WIDTH * 4
@@ -162,13 +166,13 @@ def write_row(rows, row, end, needed, total, may_restart):
     store_i32(address + RESTART * 4, may_restart)
 
 
-@kernel
+@inline
 def count_rest(table, levels, text, position, end, safe_end, buffer):
     """Tokens of the words from `position` on, where scanning may begin, up to `end`; FAILED: a byte is no token.
 
     `levels` is room that is written anew.
     """
-    for level in range(table[N_PATTERNS]):
+    for level in range(table[EncoderSlot.N_PATTERNS]):
         store_i64(levels + level * 8, 0)
     total = 0
     while position < end:

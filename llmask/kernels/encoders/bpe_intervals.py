@@ -24,7 +24,7 @@ reads two of these numbers.
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel, never_inline
+from ..machine.jit import door, inline, kernel
 from ..machine.raw import borrow, borrow_zeros, give_back
 from ..tables.memory import as_table, load_i64, load_u8, store_i64
 from .bpe_incremental import (
@@ -59,31 +59,31 @@ MAX_SCAN = 64  # bytes that are looked at from one place; bounds the cost where 
 NEVER = 0x7FFFFFFF
 
 
-@kernel
+@inline
 def start_of(rows, row):
     """Where the word of a row begins; the text's end for the row behind the last."""
     return row_field(rows, row - 1, END) if row > 0 else 0
 
 
-@kernel
+@inline
 def total_before(rows, row):
     """Tokens of the words before that of a row."""
     return row_field(rows, row - 1, TOTAL) if row > 0 else 0
 
 
-@kernel
+@inline
 def may_begin(rows, row):
     """Whether scanning may begin where a row's word begins."""
     return row == 0 or row_field(rows, row - 1, RESTART) != 0
 
 
-@kernel
+@inline
 def pack(place, n_tokens):
     """A place, and a number that may be negative."""
     return place << 32 | n_tokens & 0xFFFFFFFF
 
 
-@kernel
+@inline
 def note_begin(table, levels, text, place, n_bytes, rows, n_rows, row, buffer):
     """What is noted in `begins` for a place in the word of a row."""
     limit = min(n_bytes, place + MAX_SCAN)
@@ -141,7 +141,7 @@ def note_places(address):
     give_back(buffer)
 
 
-@kernel
+@inline
 def row_at(rows, n_rows, position):
     """The first row whose word ends behind a position."""
     first, last = 0, n_rows
@@ -157,7 +157,6 @@ def row_at(rows, n_rows, position):
 @kernel
 def count_words(counter, start, end):
     """Number of tokens of a part, word by word at its borders."""
-    never_inline()
     table, text, rows, n_rows = as_table(counter[ENCODER]), counter[TEXT], counter[ROWS], counter[N_ROWS]
     levels, buffer = borrow_zeros(MAX_PATTERNS, LEVEL_BYTES), borrow(WORD_BUFFER * 4)
     total, position = 0, start

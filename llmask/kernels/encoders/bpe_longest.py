@@ -9,20 +9,20 @@ fewest and 8 bytes of memory.
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel
+from ..machine.jit import door, inline
 from ..machine.raw import borrow, give_back
 from ..tables.memory import as_table, load_i32, load_i64, load_u8, store_i32
-from .double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, NOTHING, ROOT_BASE, longest_token
-from .encoder_slots import FORWARD, OFFSETS
+from .double_array import NOTHING, ROOT_BASE, base_of, ending_of, is_child, longest_token
+from .encoder_slots import EncoderSlot
 from .pretokenize_scan import character_end
 
 UNREACHABLE = 0x7FFFFFFF
 
 
-@kernel
+@inline
 def length_of(table, token):
     """Bytes of a token."""
-    return load_i32(table[OFFSETS] + token * 4 + 4) - load_i32(table[OFFSETS] + token * 4)
+    return load_i32(table[EncoderSlot.OFFSETS] + token * 4 + 4) - load_i32(table[EncoderSlot.OFFSETS] + token * 4)
 
 
 @door("int64(int64, int64, int64, int64, int32[::1])", group="encoders")
@@ -32,7 +32,7 @@ def encode_longest(address, text, n_bytes, unknown, out):
     With `unknown` >= 0 that token stands for the rest of the character at p. `out` has room for one token a byte.
     """
     table = as_table(address)
-    entries = table[FORWARD]
+    entries = table[EncoderSlot.FORWARD]
     n_tokens, position = 0, 0
     while position < n_bytes:
         token, end = longest_token(entries, text, position, n_bytes)  # looking the length up took a third longer
@@ -46,19 +46,19 @@ def encode_longest(address, text, n_bytes, unknown, out):
     return n_tokens
 
 
-@kernel
+@inline
 def best_at(table, text, position, n_bytes, counts):
     """Token to begin with at `position`, as `encode_fewest` chooses, or NOTHING."""
-    entries, base = table[FORWARD], ROOT_BASE
+    entries, base = table[EncoderSlot.FORWARD], ROOT_BASE
     found, least, place = NOTHING, UNREACHABLE, position
     while base != 0 and place < n_bytes:
         byte = load_u8(text + place)
         entry = load_i64(entries + (base + byte) * 8)
-        if entry & LABEL_MASK != byte + 1:
+        if not is_child(entry, byte):
             break
         place += 1
-        base = entry >> BASE_SHIFT
-        token = ((entry >> ENDING_SHIFT) & ENDING_MASK) - 1
+        base = base_of(entry)
+        token = ending_of(entry)
         if token != NOTHING and load_i32(counts + place * 4) <= least:
             found, least = token, load_i32(counts + place * 4)
     return found if least < UNREACHABLE else NOTHING

@@ -10,7 +10,7 @@ from ..machine.jit import door
 from ..tables.memory import as_table, load_i32
 from ..vocabulary.vocabulary_scan import undo_byte_alphabet
 from .bpe_words import NO_TOKEN, find_word
-from .encoder_slots import DATA, OFFSETS
+from .encoder_slots import EncoderSlot
 
 BLANK = 32
 
@@ -50,7 +50,7 @@ def list_splits(address, include, splits):
     Stops writing when `splits` is full.
     """
     table = as_table(address)
-    offsets, data = table[OFFSETS], table[DATA]
+    offsets, data = table[EncoderSlot.OFFSETS], table[EncoderSlot.DATA]
     safe_end = load_i32(offsets + include.shape[0] * 4)
     n_splits = 0
     for token in range(include.shape[0]):

@@ -35,11 +35,11 @@ In: an encoder's table. Out: yes or no. Cost: 5 ns for a pair of bytes, at most 
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel
+from ..machine.jit import door, inline
 from ..machine.raw import shift_right, wrapped_product
 from ..tables.memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64, store_u8
 from .bpe_words import MIX
-from .encoder_slots import MADE_OF, PAIR_BITS, PAIR_FILTER, PAIRS
+from .encoder_slots import EncoderSlot
 
 TOKEN_BITS = 21
 TOKEN_MASK = (1 << TOKEN_BITS) - 1
@@ -52,13 +52,13 @@ BYTE_TIME = -1
 UNREACHED = -2  # time of tokens that merging never makes
 
 
-@kernel
+@inline
 def find_pair(table, left, right):
     """Token that two neighbours merge to, or NO_PAIR."""
     key = left << TOKEN_BITS | right
-    bits, pairs = table[PAIR_BITS], table[PAIRS]
+    bits, pairs = table[EncoderSlot.PAIR_BITS], table[EncoderSlot.PAIRS]
     at = shift_right(wrapped_product(key, MIX), 64 - FILTER_BITS - bits)
-    if load_u8(table[PAIR_FILTER] + (at >> 3)) >> (at & 7) & 1 == 0:
+    if load_u8(table[EncoderSlot.PAIR_FILTER] + (at >> 3)) >> (at & 7) & 1 == 0:
         return NO_PAIR
     mask = (1 << bits) - 1
     number = at >> FILTER_BITS
@@ -71,13 +71,13 @@ def find_pair(table, left, right):
         number = number + 1 & mask
 
 
-@kernel
+@inline
 def enter_pair(table, left, right, made):
     """Enter a pair that is not in the table yet."""
     key = left << TOKEN_BITS | right
-    bits, pairs = table[PAIR_BITS], table[PAIRS]
+    bits, pairs = table[EncoderSlot.PAIR_BITS], table[EncoderSlot.PAIRS]
     at = shift_right(wrapped_product(key, MIX), 64 - FILTER_BITS - bits)
-    filtered = table[PAIR_FILTER] + (at >> 3)
+    filtered = table[EncoderSlot.PAIR_FILTER] + (at >> 3)
     store_u8(filtered, load_u8(filtered) | 1 << (at & 7))
     mask = (1 << bits) - 1
     number = at >> FILTER_BITS
@@ -86,10 +86,10 @@ def enter_pair(table, left, right, made):
     store_i64(pairs + number * 8, key << TOKEN_BITS | made)
 
 
-@kernel
+@inline
 def are_compatible(table, left, right):
     """Whether merging the bytes of two tokens gives these two tokens; both must be reachable."""
-    made_of = table[MADE_OF]
+    made_of = table[EncoderSlot.MADE_OF]
     limit = NO_LIMIT
     left_entry, right_entry = made_of + left * MADE_BYTES, made_of + right * MADE_BYTES
     while True:
@@ -117,7 +117,7 @@ def trace_histories(address, splits, ranks, order):
     of `made`, and among equals by rank. Only LENGTH must be set in MADE_OF, and TIME: UNREACHED or BYTE_TIME.
     """
     table = as_table(address)
-    made_of = table[MADE_OF]
+    made_of = table[EncoderSlot.MADE_OF]
     for i in order:
         left, right, made = splits[i, 0], splits[i, 1], splits[i, 2]
         entry = made_of + made * MADE_BYTES

@@ -12,21 +12,21 @@ In: an encoder's table, a word. Out: last tokens; tokens. Cost: 50 ns a byte, al
 
 from __future__ import annotations
 
-from ..machine.jit import kernel
+from ..machine.jit import inline
 from ..machine.raw import borrow, give_back
 from ..tables.memory import load_i32, load_i64, load_u8, store_i32
 from .bpe_pairs import LENGTH, MADE_BYTES, are_compatible
-from .double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT_BASE
-from .encoder_slots import FORWARD, MADE_OF
+from .double_array import ROOT_BASE, base_of, ending_of, is_child
+from .encoder_slots import EncoderSlot
 
 FAILED = -1
 NO_TOKEN = -1
 
 
-@kernel
+@inline
 def fill_prefixes(table, text, start, end, last_tokens):
     """Write to the int32 at `last_tokens` the last token of every prefix, the empty one first."""
-    entries = table[FORWARD]
+    entries = table[EncoderSlot.FORWARD]
     n_bytes = end - start
     for i in range(n_bytes + 1):
         store_i32(last_tokens + i * 4, NO_TOKEN)
@@ -39,17 +39,17 @@ def fill_prefixes(table, text, start, end, last_tokens):
         while base != 0 and position < n_bytes:
             byte = load_u8(text + start + position)
             entry = load_i64(entries + (base + byte) * 8)
-            if entry & LABEL_MASK != byte + 1:
+            if not is_child(entry, byte):
                 break
             position += 1
-            base = entry >> BASE_SHIFT
-            token = ((entry >> ENDING_SHIFT) & ENDING_MASK) - 1
+            base = base_of(entry)
+            token = ending_of(entry)
             if token != NO_TOKEN and load_i32(last_tokens + position * 4) == NO_TOKEN:
                 if first == 0 or are_compatible(table, before, token):
                     store_i32(last_tokens + position * 4, token)
 
 
-@kernel
+@inline
 def merge_by_table(table, text, start, end, out):
     """Write the tokens of a word to the int32 at `out`; returns their number, or FAILED: a byte is no token."""
     n_bytes = end - start
@@ -62,11 +62,11 @@ def merge_by_table(table, text, start, end, out):
             n_tokens = FAILED
             break
         n_tokens += 1
-        position -= load_i32(table[MADE_OF] + token * MADE_BYTES + LENGTH)
+        position -= load_i32(table[EncoderSlot.MADE_OF] + token * MADE_BYTES + LENGTH)
     position = n_bytes
     for i in range(n_tokens - 1, -1, -1):
         token = load_i32(last_tokens + position * 4)
         store_i32(out + i * 4, token)
-        position -= load_i32(table[MADE_OF] + token * MADE_BYTES + LENGTH)
+        position -= load_i32(table[EncoderSlot.MADE_OF] + token * MADE_BYTES + LENGTH)
     give_back(last_tokens)
     return n_tokens

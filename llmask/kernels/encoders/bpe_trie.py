@@ -5,9 +5,9 @@ In: `TokenTrie` arrays. Out: PREFIX of every token. Cost: 2 ms for 128,000 token
 
 from __future__ import annotations
 
-from ..machine.constants import TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT, TRIE_TOKEN_MASK, TRIE_TOKEN_SHIFT
 from ..machine.jit import door
 from ..tables.memory import store_i32
+from ..vocabulary.trie_words import depth_of, token_of
 from .bpe_pairs import MADE_BYTES, PREFIX
 from .double_array import NOTHING
 
@@ -17,8 +17,8 @@ def link_prefixes(node, made_of, longest):
     """Write to every token of a trie the longest other token that it begins with; `longest` int32: a place a depth."""
     longest[0] = NOTHING
     for number in range(1, node.shape[0]):
-        depth = (node[number] >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
-        token = ((node[number] >> TRIE_TOKEN_SHIFT) & TRIE_TOKEN_MASK) - 1
+        depth = depth_of(node[number])
+        token = token_of(node[number])
         longest[depth] = longest[depth - 1]
         if token >= 0:
             store_i32(made_of + token * MADE_BYTES + PREFIX, longest[depth - 1])

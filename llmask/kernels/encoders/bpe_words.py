@@ -11,10 +11,10 @@ In: an encoder's table, bytes. Out: tokens. Cost: 5 to 20 ns, by the caches; 128
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel
+from ..machine.jit import door, inline
 from ..machine.raw import load_word, shift_right, wrapped_product, wrapped_sum
 from ..tables.memory import as_table, load_i32, load_i64, load_u8, store_i64
-from .encoder_slots import DATA, OFFSETS, WORD_BITS, WORDS
+from .encoder_slots import EncoderSlot
 
 WORD_BYTES = 8
 ENTRY_BYTES = 16
@@ -25,7 +25,7 @@ MIX_LENGTH = 0x2127599BF4325C37
 NO_TOKEN = -1
 
 
-@kernel
+@inline
 def tail_key(data, start, end):
     """The last, at most eight, bytes as a number, read one by one."""
     key = 0
@@ -34,7 +34,7 @@ def tail_key(data, start, end):
     return wrapped_sum(key, 0)  # eight bytes are a number with a sign
 
 
-@kernel
+@inline
 def key_of(data, start, end, safe_end):
     """Key of some bytes. Eight bytes may be read at once up to `safe_end`."""
     length = end - start
@@ -54,14 +54,14 @@ def key_of(data, start, end, safe_end):
     return key
 
 
-@kernel
+@inline
 def first_entry(key, length, bits):
     """Number of the entry where a key is looked for first."""
     mixed = wrapped_product(key ^ wrapped_product(length, MIX_LENGTH), MIX)
     return shift_right(mixed ^ wrapped_product(shift_right(mixed, 32), MIX_LENGTH), 64 - bits)
 
 
-@kernel
+@inline
 def same_bytes(left, right, length):
     """Whether two stretches of more than eight bytes are equal."""
     position = 0
@@ -72,12 +72,12 @@ def same_bytes(left, right, length):
     return load_word(left + length - WORD_BYTES) == load_word(right + length - WORD_BYTES)
 
 
-@kernel
+@inline
 def find_word(table, data, start, end, safe_end):
     """Token with the bytes [start, end) of `data`, at least one, or NO_TOKEN."""
     length = end - start
     key = key_of(data, start, end, safe_end)
-    bits, words = table[WORD_BITS], table[WORDS]
+    bits, words = table[EncoderSlot.WORD_BITS], table[EncoderSlot.WORDS]
     mask = (1 << bits) - 1
     number = first_entry(key, length, bits)
     while True:
@@ -89,7 +89,9 @@ def find_word(table, data, start, end, safe_end):
             token = found & TOKEN_MASK
             if length <= WORD_BYTES:
                 return token
-            if same_bytes(data + start, table[DATA] + load_i32(table[OFFSETS] + token * 4), length):
+            if same_bytes(
+                data + start, table[EncoderSlot.DATA] + load_i32(table[EncoderSlot.OFFSETS] + token * 4), length
+            ):
                 return token
         number = number + 1 & mask
 
@@ -101,8 +103,8 @@ def enter_words(address, include, byte_tokens):
     The table must be zeros, with more entries than tokens. `byte_tokens` int32[256] gets the tokens of one byte.
     """
     table = as_table(address)
-    offsets, data = table[OFFSETS], table[DATA]
-    bits, words = table[WORD_BITS], table[WORDS]
+    offsets, data = table[EncoderSlot.OFFSETS], table[EncoderSlot.DATA]
+    bits, words = table[EncoderSlot.WORD_BITS], table[EncoderSlot.WORDS]
     mask = (1 << bits) - 1
     safe_end = load_i32(offsets + include.shape[0] * 4)
     longest = 0

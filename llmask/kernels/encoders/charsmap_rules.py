@@ -18,21 +18,11 @@ In: bytes of a text, valid UTF-8. Out: bytes. Cost: 1 ns a plain byte, 10 ns a c
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel, never_inline
+from ..machine.jit import door, inline, kernel
 from ..machine.raw import load_word
 from ..tables.memory import as_table, load_i32, load_u8, store_u8
-from .double_array import FREE, NOTHING, ROOT, step, token_of
-from .piece_slots import (
-    ADDS_SPACE,
-    ESCAPES_SPACES,
-    IS_PLAIN,
-    N_UNITS,
-    REMOVES_SPACES,
-    REPLACEMENTS,
-    SPACE_IS_SUFFIX,
-    UNITS,
-    USERS,
-)
+from .double_array import FREE, NOTHING, ROOT, ending_of, step
+from .piece_slots import PieceSlot
 
 SPACE = 32
 BLANKS = 0x2020202020202020
@@ -49,13 +39,13 @@ RULES_ARE_LONG = 4
 NEEDS_MORE = -1
 
 
-@kernel
+@inline
 def rule_offset(unit):
     """Where the children of a unit are, relative to its own number (by XOR)."""
     return (unit >> 10 & 0x3FFFFF) << ((unit & 0x200) >> 6)
 
 
-@kernel
+@inline
 def rule_label(unit):
     """Byte that leads to a unit; above 255 for units that hold a value."""
     return unit & 0x800000FF
@@ -129,7 +119,7 @@ def check_charsmap(units, replacements, heights, path, places):
     return RULES_ARE_SOUND
 
 
-@kernel
+@inline
 def find_rule(units, n_units, text, place, n_bytes):
     """Longest rule at a place of the text: its length << 32 | where its replacement starts; 0 when there is none."""
     found = 0
@@ -169,7 +159,7 @@ def find_plain_bytes(units, is_plain):
                 is_plain[byte] = 0
 
 
-@kernel
+@inline
 def longest_match(entries, text, place, n_bytes):
     """Length of the longest token of a double array at a place of the text, 0 when there is none."""
     length = 0
@@ -180,12 +170,12 @@ def longest_match(entries, text, place, n_bytes):
         if entry == FREE:
             break
         at += 1
-        if token_of(entry) != NOTHING:
+        if ending_of(entry) != NOTHING:
             length = at - place
     return length
 
 
-@kernel
+@inline
 def character_length(byte):
     """Bytes of the character that begins with this one, as sentencepiece counts them; 1 for those that begin none."""
     if byte < 0xC0:
@@ -195,7 +185,7 @@ def character_length(byte):
     return 3 if byte < 0xF0 else 4
 
 
-@kernel
+@inline
 def valid_length(text, place, n_bytes):
     """Bytes of the character at a place of a suffix of valid UTF-8, 0 when the place lies inside of a character."""
     byte = load_u8(text + place)
@@ -204,7 +194,7 @@ def valid_length(text, place, n_bytes):
     return min(character_length(byte), n_bytes - place)
 
 
-@kernel
+@inline
 def put_text(source, n_bytes, out, filled, escapes):
     """Copy bytes to the output, U+2581 as a blank where blanks are escaped; returns the new end."""
     i = 0
@@ -225,7 +215,7 @@ def put_text(source, n_bytes, out, filled, escapes):
     return filled
 
 
-@kernel
+@inline
 def begins_with_space(source, length):
     """Whether bytes begin with a blank or U+2581."""
     if load_u8(source) == SPACE:
@@ -233,7 +223,7 @@ def begins_with_space(source, length):
     return length >= 3 and load_u8(source) == 0xE2 and load_u8(source + 1) == 0x96 and load_u8(source + 2) == 0x81
 
 
-@kernel
+@inline
 def text_length(source):
     """Bytes before the zero byte that ends a replacement."""
     length = 0
@@ -242,24 +232,24 @@ def text_length(source):
     return length
 
 
-@kernel
+@inline
 def normalize_prefix(model, text, place, n_bytes):
     """What the text at a place becomes: bytes taken, and where the new ones are and how many."""
-    user = model[USERS]
+    user = model[PieceSlot.USERS]
     if user != 0:
         taken = longest_match(user, text, place, n_bytes)
         if taken > 0:
             return taken, text + place, taken
-    if model[N_UNITS] > 0:
-        rule = find_rule(model[UNITS], model[N_UNITS], text, place, n_bytes)
+    if model[PieceSlot.N_UNITS] > 0:
+        rule = find_rule(model[PieceSlot.UNITS], model[PieceSlot.N_UNITS], text, place, n_bytes)
         if rule != 0:
-            source = model[REPLACEMENTS] + (rule & 0xFFFFFFFF)
+            source = model[PieceSlot.REPLACEMENTS] + (rule & 0xFFFFFFFF)
             return rule >> 32, source, text_length(source)
     taken = valid_length(text, place, n_bytes)
     return taken, text + place, taken
 
 
-@kernel
+@inline
 def behind_blanks(plain, text, place, n_bytes):
     """The first place that has no blank, or one that a rule may take together with what follows."""
     if load_u8(plain + SPACE) != 0:
@@ -275,12 +265,11 @@ def behind_blanks(plain, text, place, n_bytes):
 @kernel
 def normalize(model, text, n_bytes, out, capacity):
     """Write the normalized text; returns its length, or NEEDS_MORE when `capacity` is too small for it."""
-    never_inline()
-    adds_space = model[ADDS_SPACE] != 0
-    is_suffix = model[SPACE_IS_SUFFIX] != 0
-    removes = model[REMOVES_SPACES] != 0
-    escapes = model[ESCAPES_SPACES] != 0
-    plain = model[IS_PLAIN]
+    adds_space = model[PieceSlot.ADDS_SPACE] != 0
+    is_suffix = model[PieceSlot.SPACE_IS_SUFFIX] != 0
+    removes = model[PieceSlot.REMOVES_SPACES] != 0
+    escapes = model[PieceSlot.ESCAPES_SPACES] != 0
+    plain = model[PieceSlot.IS_PLAIN]
     place = 0
     while removes and place < n_bytes:
         place = behind_blanks(plain, text, place, n_bytes)
@@ -292,7 +281,7 @@ def normalize(model, text, n_bytes, out, capacity):
         place += taken
     if place == n_bytes:
         return 0
-    if model[ADDS_SPACE] == 2:
+    if model[PieceSlot.ADDS_SPACE] == 2:
         taken, source, length = normalize_prefix(model, text, place, n_bytes)
         adds_space = length == 0 or not begins_with_space(source, length)
     filled = 0

@@ -17,9 +17,9 @@ In: `TokenTrie` arrays. Out: int64 entries; the root's base is ROOT_BASE. Cost: 
 
 from __future__ import annotations
 
-from ..machine.constants import TRIE_TOKEN_MASK, TRIE_TOKEN_SHIFT
-from ..machine.jit import door, kernel
+from ..machine.jit import door, inline
 from ..tables.memory import load_i64, load_u8
+from ..vocabulary.trie_words import token_of
 
 LABEL_MASK = 0x1FF
 ENDING_SHIFT = 9
@@ -33,7 +33,25 @@ MAX_TRIES = 24  # places that are tried for the children of a node before they a
 NOTHING = -1
 
 
-@kernel
+@inline
+def is_child(entry, byte):
+    """Whether an entry is that of a child over a byte."""
+    return entry & LABEL_MASK == byte + 1
+
+
+@inline
+def ending_of(entry):
+    """The token that ends at an entry, or NOTHING."""
+    return ((entry >> ENDING_SHIFT) & ENDING_MASK) - 1
+
+
+@inline
+def base_of(entry):
+    """Where the children of an entry lie, 0: it has none."""
+    return entry >> BASE_SHIFT
+
+
+@inline
 def find_base(child_byte, first, last, entries, next_free, is_base, head):
     """Base for some children, 0 after MAX_TRIES places from the free entry `head` on, or NOTHING at the end of all."""
     n_entries = entries.shape[0]
@@ -99,25 +117,19 @@ def build_double_array(node, child_first, child_byte, child_node, entries, next_
             child = child_node[i]
             slot = base + child_byte[i]
             slots[child] = slot
-            ending = (node[child] >> TRIE_TOKEN_SHIFT) & TRIE_TOKEN_MASK
+            ending = token_of(node[child]) + 1
             entries[slot] = (child_byte[i] + 1) | ending << ENDING_SHIFT
     return end + N_BYTES
 
 
-@kernel
+@inline
 def step(entries, entry, byte):
     """The child of an entry by a byte, or FREE; `entries` is an address."""
-    child = load_i64(entries + ((entry >> BASE_SHIFT) + byte) * 8)
-    return child if child & LABEL_MASK == byte + 1 else FREE
+    child = load_i64(entries + (base_of(entry) + byte) * 8)
+    return child if is_child(child, byte) else FREE
 
 
-@kernel
-def token_of(entry):
-    """Token that ends at an entry, or NOTHING."""
-    return (entry >> ENDING_SHIFT & ENDING_MASK) - 1
-
-
-@kernel
+@inline
 def longest_token(entries, text, position, end):
     """Longest token that the text goes on with at `position`, or NOTHING, and where it ends."""
     base = ROOT_BASE
@@ -125,13 +137,13 @@ def longest_token(entries, text, position, end):
     while position < end:
         byte = load_u8(text + position)
         entry = load_i64(entries + (base + byte) * 8)
-        if entry & LABEL_MASK != byte + 1:
+        if not is_child(entry, byte):
             break
         position += 1
-        ending = (entry >> ENDING_SHIFT) & ENDING_MASK
-        if ending:
-            found, reached = ending - 1, position
-        base = entry >> BASE_SHIFT
+        ending = ending_of(entry)
+        if ending != NOTHING:
+            found, reached = ending, position
+        base = base_of(entry)
         if base == 0:
             break
     return found, reached

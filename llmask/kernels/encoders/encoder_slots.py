@@ -11,33 +11,40 @@ In: nothing. Out: numbers of slots. Cost: none.
 
 from __future__ import annotations
 
-# --- splitting
-N_PATTERNS = 0
-N_CLASSES = 1
-CLASS_INDEX = 2  # uint16[4352]
-CLASS_BLOCKS = 3  # uint8[n_blocks * 256]
-TRANSITIONS = 4  # MAX_PATTERNS slots: int32[n_states * (n_classes + 1)]
+from ..machine.records import Kind
+
 MAX_PATTERNS = 12
-
-# --- tokens
-OFFSETS = 16  # int32[n_tokens + 1]
-DATA = 17  # uint8[n_bytes]
-
-# --- words
-WORDS = 18  # (key int64, token | length << 32) each
-WORD_BITS = 19  # the table has 1 << WORD_BITS entries
-LONGEST_WORD = 20  # no longer word is looked up
-
-# --- merging
-MADE_OF = 21  # int32[n_tokens, 8]: the history of each token, see bpe_pairs.py
-PAIRS = 22  # int64: left << 42 | right << 21 | made
-PAIR_BITS = 23
-PAIR_FILTER = 24  # bits by hash: 0 where no pair has it
-MERGES = 25  # all pairs with their ranks, for the heap: (left << 32 | right, rank << 32 | made) each
-MERGE_BITS = 26
-BYTE_TOKENS = 27  # int32[256]: token of a byte, -1: none
-IS_WHOLE = 28  # 1: a word that is a token is that token, whatever the merges say
-
-# --- trie
-FORWARD = 29  # int64[n], double array of the tokens
 N_SLOTS = 30
+
+
+class EncoderSlot(Kind):
+    """Slots of an encoder's table."""
+
+    # --- splitting
+    N_PATTERNS = 0
+    N_CLASSES = 1
+    CLASS_INDEX = 2  # uint16[4352]
+    CLASS_BLOCKS = 3  # uint8[n_blocks * 256]
+    TRANSITIONS = 4  # MAX_PATTERNS slots: int32[n_states * (n_classes + 1)]
+
+    # --- tokens
+    OFFSETS = 16  # int32[n_tokens + 1]
+    DATA = 17  # uint8[n_bytes]
+
+    # --- words
+    WORDS = 18  # (key int64, token | length << 32) each
+    WORD_BITS = 19  # the table has 1 << WORD_BITS entries
+    LONGEST_WORD = 20  # no longer word is looked up
+
+    # --- merging
+    MADE_OF = 21  # int32[n_tokens, 8]: the history of each token, see bpe_pairs.py
+    PAIRS = 22  # int64: left << 42 | right << 21 | made
+    PAIR_BITS = 23
+    PAIR_FILTER = 24  # bits by hash: 0 where no pair has it
+    MERGES = 25  # all pairs with their ranks, for the heap: (left << 32 | right, rank << 32 | made) each
+    MERGE_BITS = 26
+    BYTE_TOKENS = 27  # int32[256]: token of a byte, -1: none
+    IS_WHOLE = 28  # 1: a word that is a token is that token, whatever the merges say
+
+    # --- trie
+    FORWARD = 29  # int64[n], double array of the tokens

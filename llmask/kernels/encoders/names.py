@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ..machine.jit import door
 from ..tables.memory import load_i64, load_u8
-from .double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT_BASE
+from .double_array import ROOT_BASE, base_of, ending_of, is_child
 
 
 @door("int64(int64, int64, int64)", group="names")
@@ -23,11 +23,11 @@ def first_name(entries, text, n_bytes):
         while place < n_bytes:
             byte = load_u8(text + place)
             entry = load_i64(entries + (base + byte) * 8)
-            if entry & LABEL_MASK != byte + 1:
+            if not is_child(entry, byte):
                 break
-            if (entry >> ENDING_SHIFT) & ENDING_MASK:
+            if ending_of(entry) >= 0:
                 return start
-            base = entry >> BASE_SHIFT
+            base = base_of(entry)
             place += 1
     return n_bytes
 
@@ -40,10 +40,9 @@ def mark_names(entries, text, start, n_bytes, found):
         while place < n_bytes:
             byte = load_u8(text + place)
             entry = load_i64(entries + (base + byte) * 8)
-            if entry & LABEL_MASK != byte + 1:
+            if not is_child(entry, byte):
                 break
-            ending = (entry >> ENDING_SHIFT) & ENDING_MASK
-            if ending:
-                found[ending - 1] = 1
-            base = entry >> BASE_SHIFT
+            if ending_of(entry) >= 0:
+                found[ending_of(entry)] = 1
+            base = base_of(entry)
             place += 1

@@ -16,22 +16,22 @@ In: an encoder's table, the address of a text. Out: where words end. Cost: 2 ns 
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel
+from ..machine.jit import door, inline
 from ..machine.raw import borrow_zeros, give_back, load_u16
 from ..tables.memory import as_table, load_i32, load_i64, load_u8, store_i64
-from .encoder_slots import CLASS_BLOCKS, CLASS_INDEX, MAX_PATTERNS, N_CLASSES, N_PATTERNS, TRANSITIONS
+from .encoder_slots import MAX_PATTERNS, EncoderSlot
 
 REPLACEMENT = 0xFFFD
 LENGTH_SHIFT = 8  # a character is packed as class | bytes << LENGTH_SHIFT
 
 
-@kernel
+@inline
 def class_of(index, blocks, code_point):
     """Class of a code point."""
     return load_u8(blocks + (load_u16(index + (code_point >> 8) * 2) << 8) + (code_point & 0xFF))
 
 
-@kernel
+@inline
 def character_at(index, blocks, text, position, end):
     """Class and length, packed, of the character at `position` < `end`."""
     lead = load_u8(text + position)
@@ -56,14 +56,18 @@ def character_at(index, blocks, text, position, end):
     return class_of(index, blocks, REPLACEMENT) | 1 << LENGTH_SHIFT
 
 
-@kernel
+@inline
 def match_end(table, level, text, position, end):
     """Where the match of a pattern at `position` ends (`position`: no match), and how far the text was looked at.
 
     The second number is the position of the last character that had a say; `end` when the end itself had.
     """
-    index, blocks, n_classes = table[CLASS_INDEX], table[CLASS_BLOCKS], table[N_CLASSES]
-    transitions = table[TRANSITIONS + level]
+    index, blocks, n_classes = (
+        table[EncoderSlot.CLASS_INDEX],
+        table[EncoderSlot.CLASS_BLOCKS],
+        table[EncoderSlot.N_CLASSES],
+    )
+    transitions = table[EncoderSlot.TRANSITIONS + level]
     row = n_classes + 1  # state START
     matched = position
     while True:
@@ -84,7 +88,7 @@ def match_end(table, level, text, position, end):
         position += length
 
 
-@kernel
+@inline
 def character_end(text, position, end):
     """End of the character at `position`, at most `end`."""
     position += 1
@@ -93,7 +97,7 @@ def character_end(text, position, end):
     return position
 
 
-@kernel
+@inline
 def search_end(table, level, text, position, end, trail):
     r"""As `match_end`, for one of many searches between two matches.
 
@@ -101,8 +105,12 @@ def search_end(table, level, text, position, end, trail):
     search that comes into the same state in between would fail there, too. So 1,000,000 blanks before a letter are not
     searched 1,000,000 times for an end that `\s+$` wants.
     """
-    index, blocks, n_classes = table[CLASS_INDEX], table[CLASS_BLOCKS], table[N_CLASSES]
-    transitions = table[TRANSITIONS + level]
+    index, blocks, n_classes = (
+        table[EncoderSlot.CLASS_INDEX],
+        table[EncoderSlot.CLASS_BLOCKS],
+        table[EncoderSlot.N_CLASSES],
+    )
+    transitions = table[EncoderSlot.TRANSITIONS + level]
     row, entered = n_classes + 1, position
     start = matched = position
     while True:
@@ -127,7 +135,7 @@ def search_end(table, level, text, position, end, trail):
             row, entered = following, position
 
 
-@kernel
+@inline
 def word_end(table, level, text, position, end):
     """End of the word of one pattern that begins at `position` < `end`, and how far the text was looked at."""
     matched, furthest = match_end(table, level, text, position, end)
@@ -145,14 +153,14 @@ def word_end(table, level, text, position, end):
     return start, max(furthest, start)
 
 
-@kernel
+@inline
 def next_word(table, bounds, text, position, end):
     """End of the word at `position` < `end`, all patterns applied.
 
     `bounds` int64[n_patterns]: ends of the word of each level that `position` lies in; set them to 0 before the first
     word. Without a pattern the whole text is one word.
     """
-    last = table[N_PATTERNS] - 1
+    last = table[EncoderSlot.N_PATTERNS] - 1
     if last <= 0:
         if last < 0:
             return end

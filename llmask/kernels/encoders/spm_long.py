@@ -18,10 +18,10 @@ all pairs go to the heap.
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..tables.memory import allocate, copy_bytes, give_back, load_i32, load_i64, store_i32, store_i64
 from .bpe_heap import pop, push
-from .piece_slots import N_RANKS, RECORD_BYTES
+from .piece_slots import RECORD_BYTES, PieceSlot
 from .spm_pairs import find_pair
 
 DEAD = -2
@@ -33,7 +33,7 @@ HEAP, N_HEAP, LISTS, ENTRIES, N_ENTRIES, RANKS, N_LISTS = range(0, 56, 8)
 QUEUE_BYTES = 56
 
 
-@kernel
+@inline
 def push_heap(heap, n_entries, key, value):
     """Put an entry onto a heap; returns the new number of entries."""
     hole = n_entries
@@ -48,7 +48,7 @@ def push_heap(heap, n_entries, key, value):
     return n_entries + 1
 
 
-@kernel
+@inline
 def drop_top(heap, n_entries):
     """Take the top off a heap; returns the new number of entries."""
     last = heap + (n_entries - 1) * RECORD
@@ -71,7 +71,7 @@ def drop_top(heap, n_entries):
     return n_entries
 
 
-@kernel
+@inline
 def push_pair(model, queue, symbols, left, right, end):
     """Put the pair of two neighbouring symbols, which ends at `end`, into the queue, if it merges."""
     first = symbols + left * RECORD
@@ -101,7 +101,7 @@ def push_pair(model, queue, symbols, left, right, end):
     store_i64(queue + N_HEAP, n_heap)
 
 
-@kernel
+@inline
 def pop_pair(queue):
     """Take the next pair out of the queue: its left symbol (-1: there is none), its bytes, what it merges to."""
     heap, n_heap = load_i64(queue + HEAP), load_i64(queue + N_HEAP)
@@ -125,19 +125,19 @@ def pop_pair(queue):
     return key & 0x7FFFFFFF, value & 0xFFFFFFFF, value >> 32
 
 
-@kernel
+@inline
 def make_queue(model, n_symbols):
     """An empty queue for the pairs of a word."""
     queue = allocate(QUEUE_BYTES)
     store_i64(queue + HEAP, allocate(3 * n_symbols * RECORD))
     if n_symbols > MANY:
-        store_i64(queue + LISTS, allocate((model[N_RANKS] + 1) * 8))
+        store_i64(queue + LISTS, allocate((model[PieceSlot.N_RANKS] + 1) * 8))
         store_i64(queue + ENTRIES, allocate(3 * n_symbols * RECORD))
-        store_i64(queue + RANKS, allocate((model[N_RANKS] + 1) * 8))
+        store_i64(queue + RANKS, allocate((model[PieceSlot.N_RANKS] + 1) * 8))
     return queue
 
 
-@kernel
+@inline
 def drop_queue(queue):
     """Give the memory of a queue back."""
     give_back(load_i64(queue + HEAP))
@@ -147,7 +147,7 @@ def drop_queue(queue):
     give_back(queue)
 
 
-@kernel
+@inline
 def symbol_end(symbols, n_symbols, following, n_bytes):
     """Where the symbol before `following` ends."""
     return n_bytes if following == n_symbols else load_i32(symbols + following * RECORD + 4)
@@ -156,7 +156,6 @@ def symbol_end(symbols, n_symbols, following, n_bytes):
 @kernel
 def merge_long(model, symbols, n_symbols, n_bytes):
     """Merge the symbols of a long word, which ends at `n_bytes`; those left stand side by side. Returns how many."""
-    never_inline()
     queue = make_queue(model, n_symbols)
     for i in range(n_symbols):
         store_i32(symbols + i * RECORD + 8, i - 1)

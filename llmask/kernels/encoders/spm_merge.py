@@ -19,24 +19,11 @@ word of 1 MB.
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel, never_inline
+from ..machine.jit import door, inline, kernel
 from ..tables.memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64
 from .charsmap_rules import NEEDS_MORE, SPACE, character_length
-from .double_array import FREE, NOTHING, ROOT, step, token_of
-from .piece_slots import (
-    BYTE_TOKENS,
-    CHARACTERS,
-    FROZEN,
-    IDS,
-    N_TOKENS,
-    NEIGHBOURS,
-    NORMAL,
-    RECORD_BYTES,
-    RECORDS,
-    STOPS_AT_SPACES,
-    SYMBOLS,
-    UNKNOWN_ID,
-)
+from .double_array import FREE, NOTHING, ROOT, ending_of, step
+from .piece_slots import RECORD_BYTES, PieceSlot, RoomSlot
 from .spm_long import merge_long, symbol_end
 from .spm_pairs import find_pair
 from .unigram_viterbi import is_cut, normalize_into, put_bytes
@@ -47,7 +34,7 @@ NO_RANK = 0x7FFFFFFF  # higher than any rank
 RECORD = RECORD_BYTES
 
 
-@kernel
+@inline
 def write_pair(model, record, left, right):
     """Note at a symbol of a short word what it merges to with the next one, and the rank."""
     pair = find_pair(model, left, right)
@@ -61,7 +48,6 @@ def write_pair(model, record, left, right):
 @kernel
 def merge_short(model, symbols, n_symbols):
     """Merge the symbols of a short word in place; returns how many are left."""
-    never_inline()
     last = symbols + (n_symbols - 1) * RECORD
     record = symbols
     while record < last:
@@ -97,14 +83,14 @@ def merge_short(model, symbols, n_symbols):
             write_pair(model, best - RECORD, load_i32(best - RECORD), load_i32(best))
 
 
-@kernel
+@inline
 def put_word(model, text, symbols, n_symbols, end, ids, filled, after_unknown):
     """Merge a word and append its tokens; returns the new number of ids and whether the last symbol was unknown."""
     if n_symbols > SHORT_WORD:
         n_symbols = merge_long(model, symbols, n_symbols, end)
     elif n_symbols > 1:
         n_symbols = merge_short(model, symbols, n_symbols)
-    n_tokens = model[N_TOKENS]
+    n_tokens = model[PieceSlot.N_TOKENS]
     for i in range(n_symbols):
         symbol = load_i32(symbols + i * RECORD)
         if 0 <= symbol and symbol < n_tokens:
@@ -114,39 +100,39 @@ def put_word(model, text, symbols, n_symbols, end, ids, filled, after_unknown):
             continue
         start = load_i32(symbols + i * RECORD + 4)
         stop = symbol_end(symbols, n_symbols, i + 1, end)
-        if model[BYTE_TOKENS] != 0:
+        if model[PieceSlot.BYTE_TOKENS] != 0:
             filled = put_bytes(model, text, start, stop, ids, filled)
         elif after_unknown == 0:
-            store_i32(ids + filled * 4, model[UNKNOWN_ID])
+            store_i32(ids + filled * 4, model[PieceSlot.UNKNOWN_ID])
             filled += 1
         after_unknown = 1
     return filled, after_unknown
 
 
-@kernel
+@inline
 def character_symbol(model, text, place, end):
     """Symbol of a single character, or NO_SYMBOL."""
     entry = ROOT
     for at in range(place, end):
-        entry = step(model[CHARACTERS], entry, load_u8(text + at))
+        entry = step(model[PieceSlot.CHARACTERS], entry, load_u8(text + at))
         if entry == FREE:
             return NO_SYMBOL
-    number = token_of(entry)
-    return load_i32(model[SYMBOLS] + number * 4) if number != NOTHING else NO_SYMBOL
+    number = ending_of(entry)
+    return load_i32(model[PieceSlot.SYMBOLS] + number * 4) if number != NOTHING else NO_SYMBOL
 
 
-@kernel
+@inline
 def frozen_token(model, text, place, n_bytes):
     """The longest token at a place that is never merged: its length << 32 | id; 0 when there is none."""
     found = 0
     entry = ROOT
     at = place
     while at < n_bytes:
-        entry = step(model[FROZEN], entry, load_u8(text + at))
+        entry = step(model[PieceSlot.FROZEN], entry, load_u8(text + at))
         if entry == FREE:
             break
         at += 1
-        token = token_of(entry)
+        token = ending_of(entry)
         if token != NOTHING:
             found = (at - place) << 32 | token
     return found
@@ -155,10 +141,9 @@ def frozen_token(model, text, place, n_bytes):
 @kernel
 def merge_text(model, text, n_bytes, symbols, ids):
     """Append the tokens of a normalized text to `ids`; returns how many there are."""
-    never_inline()
-    neighbours = model[NEIGHBOURS]
-    stops = model[STOPS_AT_SPACES] != 0
-    frozen = model[FROZEN] != 0
+    neighbours = model[PieceSlot.NEIGHBOURS]
+    stops = model[PieceSlot.STOPS_AT_SPACES] != 0
+    frozen = model[PieceSlot.FROZEN] != 0
     filled = 0
     after_unknown = 0
     n_symbols = 0  # of the word so far
@@ -204,4 +189,4 @@ def spm_encode(address, room_address, text, n_bytes):
     n_normal = normalize_into(model, room, text, n_bytes)
     if n_normal == NEEDS_MORE:
         return NEEDS_MORE
-    return merge_text(model, room[NORMAL], n_normal, room[RECORDS], room[IDS])
+    return merge_text(model, room[RoomSlot.NORMAL], n_normal, room[RoomSlot.RECORDS], room[RoomSlot.IDS])

@@ -12,27 +12,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine.constants import TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT, TRIE_TOKEN_MASK, TRIE_TOKEN_SHIFT
-from ..machine.jit import door, kernel
+from ..machine.jit import door, inline
 from ..machine.raw import wrapped_product
 from ..tables.memory import load_i64
-from .piece_slots import PAIRS, PAIRS_MASK, RECORD_BYTES
+from ..vocabulary.trie_words import depth_of, token_of
+from .piece_slots import RECORD_BYTES, PieceSlot
 
 
-@kernel
+@inline
 def pair_slot(left, right, mask):
     """Slot where the search for a pair begins."""
     mixed = wrapped_product(left << 31 | right, 0x9E3779B97F4A7C1)
     return (mixed ^ mixed >> 29) & mask
 
 
-@kernel
+@inline
 def find_pair(model, left, right):
     """Address of the slot of a pair of symbols, 0 when they never merge."""
     if left < 0 or right < 0:
         return 0
-    pairs = model[PAIRS]
-    mask = model[PAIRS_MASK]
+    pairs = model[PieceSlot.PAIRS]
+    mask = model[PieceSlot.PAIRS_MASK]
     wanted = 1 + (left << 31 | right)
     slot = pair_slot(left, right, mask)
     while True:
@@ -54,8 +54,8 @@ def note_prefixes(node, offsets, path, prefixes):
     """
     n_found = 0
     for i in range(1, node.shape[0]):
-        depth = (node[i] >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
-        token = ((node[i] >> TRIE_TOKEN_SHIFT) & TRIE_TOKEN_MASK) - 1
+        depth = depth_of(node[i])
+        token = token_of(node[i])
         path[depth] = token
         if token >= 0:
             start = offsets[token]
@@ -75,8 +75,8 @@ def list_pairs(node, offsets, path, prefixes, lefts, rights, merged):
     last = offsets.shape[0] - 2
     n_pairs = 0
     for i in range(1, node.shape[0]):
-        depth = (node[i] >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
-        reverse = ((node[i] >> TRIE_TOKEN_SHIFT) & TRIE_TOKEN_MASK) - 1
+        depth = depth_of(node[i])
+        reverse = token_of(node[i])
         path[depth] = -1 if reverse < 0 else last - reverse
         if reverse < 0:
             continue

@@ -24,28 +24,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine.floats import load_f32, load_f64, rounded_unless, store_f64
-from ..machine.jit import door, kernel, never_inline
+from ..machine.jit import door, inline, kernel
 from ..tables.memory import as_table, fill_bytes, load_i32, load_u8, store_i32
 from .charsmap_rules import MAX_REPLACEMENT_BYTES, NEEDS_MORE, SPACE, character_length, normalize
-from .double_array import FREE, NOTHING, ROOT, step, token_of
-from .piece_slots import (
-    ADDS_FLOAT64,
-    BYTE_TOKENS,
-    CAPACITY,
-    ESCAPES_SPACES,
-    IDS,
-    NEIGHBOURS,
-    NORMAL,
-    PATH,
-    RECORD_BYTES,
-    RECORDS,
-    SCORES,
-    STOPS_AT_SPACES,
-    UNKNOWN_ID,
-    UNKNOWN_SCORE,
-    WORDS,
-)
-from .piece_slots import TOKENS as TOKEN_ARRAY
+from .double_array import FREE, NOTHING, ROOT, ending_of, step
+from .piece_slots import RECORD_BYTES, PieceSlot, RoomSlot
 from .unigram_words import (
     MAX_WORD_BYTES,
     MAX_WORD_SCORE,
@@ -64,16 +47,16 @@ WINDOW = 2048
 ROOM_MARGIN = 64  # what `normalize` wants to be left of a room, beside the longest replacement
 
 
-@kernel
+@inline
 def normalize_into(model, room, text, n_bytes):
     """Length of the normalized text, which lies in the room then; NEEDS_MORE when the room is too small for it."""
-    capacity = room[CAPACITY]
+    capacity = room[RoomSlot.CAPACITY]
     if n_bytes + MAX_REPLACEMENT_BYTES + ROOM_MARGIN > capacity:  # as `normalize` would find out in the end
         return NEEDS_MORE
-    return normalize(model, text, n_bytes, room[NORMAL], capacity)
+    return normalize(model, text, n_bytes, room[RoomSlot.NORMAL], capacity)
 
 
-@kernel
+@inline
 def offer(places, end, start, token, score, token_score, is_wide):
     """Offer a token that begins at `start` to the place where it ends; `score` is that of the place `start`."""
     place = places + end * PLACE_BYTES
@@ -88,7 +71,6 @@ def offer(places, end, start, token, score, token_score, is_wide):
 @kernel
 def pull_back(places, first, last):
     """Subtract the score of place `first` from all places up to `last` that were reached."""
-    never_inline()
     offset = load_f64(places + first * PLACE_BYTES)
     for i in range(first, last + 1):
         place = places + i * PLACE_BYTES
@@ -96,20 +78,20 @@ def pull_back(places, first, last):
             store_f64(place, np.float64(np.float32(load_f64(place) - offset)))
 
 
-@kernel
+@inline
 def is_cut(neighbours, before, byte):
     """Whether no token has `byte`, which begins a character, behind the byte `before`: nothing reaches across then."""
     pair = before << 8 | byte
     return load_u8(neighbours + (pair >> 3)) >> (pair & 7) & 1 == 0
 
 
-@kernel
+@inline
 def put_bytes(model, text, start, end, ids, filled):
     """Append the tokens of the bytes of an unknown character; returns the new number of ids."""
-    byte_tokens = model[BYTE_TOKENS]
+    byte_tokens = model[PieceSlot.BYTE_TOKENS]
     for i in range(start, end):
         byte = load_u8(text + i)
-        if byte == SPACE and model[ESCAPES_SPACES] != 0:  # the blank stands for U+2581
+        if byte == SPACE and model[PieceSlot.ESCAPES_SPACES] != 0:  # the blank stands for U+2581
             store_i32(ids + filled * 4, load_i32(byte_tokens + 0xE2 * 4))
             store_i32(ids + filled * 4 + 4, load_i32(byte_tokens + 0x96 * 4))
             store_i32(ids + filled * 4 + 8, load_i32(byte_tokens + 0x81 * 4))
@@ -120,14 +102,14 @@ def put_bytes(model, text, start, end, ids, filled):
     return filled
 
 
-@kernel
+@inline
 def put_best(model, text, word, n_bytes, places, path, ids, filled, after_unknown):
     """Append the tokens of the best way through a word, and make its places ready for the next one.
 
     A run of unknown characters is one unknown token, or the tokens of its bytes where the model has them. Returns the
     new number of ids and whether the last character was unknown.
     """
-    unknown = model[UNKNOWN_ID]
+    unknown = model[PieceSlot.UNKNOWN_ID]
     n_tokens = 0
     end = n_bytes
     while end > 0:
@@ -144,7 +126,7 @@ def put_best(model, text, word, n_bytes, places, path, ids, filled, after_unknow
             store_i32(ids + filled * 4, token)
             filled += 1
             continue
-        if model[BYTE_TOKENS] != 0:
+        if model[PieceSlot.BYTE_TOKENS] != 0:
             start = load_i32(place + 8) - 1
             filled = put_bytes(model, text, word + start, word + end, ids, filled)
         elif after_unknown == 0:
@@ -156,7 +138,7 @@ def put_best(model, text, word, n_bytes, places, path, ids, filled, after_unknow
     return filled, after_unknown
 
 
-@kernel
+@inline
 def meeting_place(places, current, frontier):
     """The last place that the best ways to `current` and to all places after it that are reached have in common.
 
@@ -177,7 +159,7 @@ def meeting_place(places, current, frontier):
     return meeting
 
 
-@kernel
+@inline
 def move_places(places, offset, frontier):
     """Make place `offset`, whose score place 0 has already, the first one; places up to `frontier` follow it."""
     for reached in range(offset + 1, frontier + 1):
@@ -193,7 +175,6 @@ def move_places(places, offset, frontier):
 @kernel
 def put_sure(model, text, word, current, frontier, places, path, ids, filled, after_unknown):
     """Append the tokens up to the place where all ways meet, and make it the first; returns it, too."""
-    never_inline()
     offset = meeting_place(places, current, frontier)
     if offset > 0:
         filled, after_unknown = put_best(model, text, word, offset, places, path, ids, filled, after_unknown)
@@ -201,7 +182,7 @@ def put_sure(model, text, word, current, frontier, places, path, ids, filled, af
     return offset, filled, after_unknown
 
 
-@kernel
+@inline
 def put_remembered(entry, count, score, ids, filled, is_wide):
     """Append the tokens of a word that is remembered; returns the score behind it."""
     for i in range(count):
@@ -212,11 +193,11 @@ def put_remembered(entry, count, score, ids, filled, is_wide):
     return score
 
 
-@kernel
+@inline
 def find_word(model, text, start, n_bytes, words, states):
     """The entry of the word that begins at a place, and where the word ends; 0 when it is too long to be remembered."""
-    neighbours = model[NEIGHBOURS]
-    stops = model[STOPS_AT_SPACES] != 0
+    neighbours = model[PieceSlot.NEIGHBOURS]
+    stops = model[PieceSlot.STOPS_AT_SPACES] != 0
     limit = min(n_bytes, start + MAX_WORD_BYTES)
     before = load_u8(text + start)
     end = start + 1
@@ -242,13 +223,12 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
 
     `words` is the address of WORDS_BYTES and STATES_BYTES, zeros at the model's first text.
     """
-    never_inline()
-    tokens, scores = model[TOKEN_ARRAY], model[SCORES]
-    unknown = model[UNKNOWN_ID]
-    unknown_score = load_f32(model[UNKNOWN_SCORE])
-    neighbours = model[NEIGHBOURS]
-    stops = model[STOPS_AT_SPACES] != 0
-    is_wide = model[ADDS_FLOAT64]
+    tokens, scores = model[PieceSlot.TOKENS], model[PieceSlot.SCORES]
+    unknown = model[PieceSlot.UNKNOWN_ID]
+    unknown_score = load_f32(model[PieceSlot.UNKNOWN_SCORE])
+    neighbours = model[PieceSlot.NEIGHBOURS]
+    stops = model[PieceSlot.STOPS_AT_SPACES] != 0
+    is_wide = model[PieceSlot.ADDS_FLOAT64]
     store_f64(places, 0.0)  # the score that the text before ended with
     filled = 0
     after_unknown = 0
@@ -296,7 +276,7 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
             if entry == FREE:
                 break
             at += 1
-            token = token_of(entry)
+            token = ending_of(entry)
             if token != NOTHING:
                 offer(places, at - word, start - word, token, score, load_f32(scores + token * 4), is_wide)
                 is_known = is_known or at - start == length
@@ -321,4 +301,12 @@ def unigram_encode(address, room_address, text, n_bytes):
     n_normal = normalize_into(model, room, text, n_bytes)
     if n_normal == NEEDS_MORE:
         return NEEDS_MORE
-    return cut_text(model, room[NORMAL], n_normal, room[RECORDS], room[PATH], room[IDS], room[WORDS])
+    return cut_text(
+        model,
+        room[RoomSlot.NORMAL],
+        n_normal,
+        room[RoomSlot.RECORDS],
+        room[RoomSlot.PATH],
+        room[RoomSlot.IDS],
+        room[RoomSlot.WORDS],
+    )

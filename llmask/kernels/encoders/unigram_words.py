@@ -24,13 +24,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine.floats import load_f32, load_f64, store_f32, store_f64
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..machine.raw import load_word, shift_right, wrapped_product
 from ..tables.memory import copy_bytes, load_i32, load_i64, load_u8, store_i32, store_i64
 from .charsmap_rules import character_length
-from .double_array import FREE, NOTHING, ROOT, step, token_of
-from .piece_slots import ADDS_FLOAT64, SCORES
-from .piece_slots import TOKENS as TOKEN_ARRAY
+from .double_array import FREE, NOTHING, ROOT, ending_of, step
+from .piece_slots import PieceSlot
 
 MAX_WORD_BYTES = 16
 MAX_WORD_TOKENS = 5
@@ -53,7 +52,7 @@ STATE_BYTES = 32
 STATES_BYTES = (MAX_WORD_BYTES + 1) * STATE_BYTES
 
 
-@kernel
+@inline
 def first_bytes(text, length):
     """Up to eight bytes as a number, none for a `length` of 0 or less; all eight are read."""
     if length <= 0:
@@ -61,23 +60,23 @@ def first_bytes(text, length):
     return load_word(text) if length >= 8 else load_word(text) & shift_right(-1, 64 - 8 * length)
 
 
-@kernel
+@inline
 def word_entry(words, head, tail, length):
     """Address of the only entry that may hold a word."""
     mixed = wrapped_product(head ^ wrapped_product(tail, 0x2545F4914F6CDD1D) ^ length, 0x9E3779B97F4A7C1)
     return words + ((mixed ^ mixed >> 32) & (N_ENTRIES - 1)) * ENTRY_BYTES
 
 
-@kernel
+@inline
 def holds(entry, head, tail, length):
     """Whether an entry is that of a word."""
     return load_i32(entry + SIZES) & 0xFF == length and load_i64(entry) == head and load_i64(entry + 8) == tail
 
 
-@kernel
+@inline
 def search_word(model, text, length, states):
     """Fill `states` for a word that begins at the address `text`; returns whether it may be remembered."""
-    tokens, scores = model[TOKEN_ARRAY], model[SCORES]
+    tokens, scores = model[PieceSlot.TOKENS], model[PieceSlot.SCORES]
     for place in range(1, length + 1):
         store_f64(states + place * STATE_BYTES, NEVER)
         store_f64(states + place * STATE_BYTES + 8, NEVER)
@@ -96,7 +95,7 @@ def search_word(model, text, length, states):
             if entry == FREE:
                 break
             at += 1
-            token = token_of(entry)
+            token = ending_of(entry)
             if token != NOTHING:
                 is_known = is_known or at == end
                 state = states + at * STATE_BYTES
@@ -120,7 +119,6 @@ def search_word(model, text, length, states):
 @kernel
 def remember(model, text, length, states, entry, head, tail):
     """Search a word that begins at the address `text` and note the result in an entry."""
-    never_inline()
     store_i64(entry, head)
     store_i64(entry + 8, tail)
     store_i32(entry + SIZES, length)
@@ -138,7 +136,7 @@ def remember(model, text, length, states, entry, head, tail):
         place = load_i32(state + START)
     if count > MAX_WORD_TOKENS:
         return
-    epsilon = EPSILON64 if model[ADDS_FLOAT64] != 0 else EPSILON32
+    epsilon = EPSILON64 if model[PieceSlot.ADDS_FLOAT64] != 0 else EPSILON32
     store_f32(entry + LIMIT, np.float32((margin / (4.0 * MAX_WORD_BYTES * epsilon) - size) * SURE))
     store_i32(entry + SIZES, length | count << COUNT_SHIFT)
     place = length
@@ -149,7 +147,7 @@ def remember(model, text, length, states, entry, head, tail):
         place = load_i32(state + START)
 
 
-@kernel
+@inline
 def certain_count(entry, score):
     """Number of tokens of an entry whose cut wins behind words whose scores add up to `score`; 0: it may not."""
     if abs(score) < np.float64(load_f32(entry + LIMIT)):

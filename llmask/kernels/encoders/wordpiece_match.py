@@ -9,11 +9,11 @@ In: code points of a text, the addresses of tables. Out: token ids. Cost: 15 ns 
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel, never_inline
+from ..machine.jit import door, inline, kernel
 from ..tables.memory import allocate, as_table, give_back, load_i32, load_u8, store_i32, store_u8
 from .charsmap_rules import SPACE, character_length
-from .double_array import FREE, NOTHING, ROOT, step, token_of
-from .piece_slots import TOKENS, UNKNOWN_ID
+from .double_array import FREE, NOTHING, ROOT, ending_of, step
+from .piece_slots import PieceSlot
 
 # slots of the table of characters
 STARTS = 0  # int32[0x110000]: where the bytes of a code point begin in the block
@@ -24,10 +24,10 @@ N_CHARACTER_SLOTS = 3
 END_OF_WORD = 0xFF  # in no character
 
 
-@kernel
+@inline
 def match_word(model, word, n_bytes, ids, filled):
     """Append the tokens of a word, or the unknown one when any part of it is none; returns the new number of ids."""
-    tokens = model[TOKENS]
+    tokens = model[PieceSlot.TOKENS]
     first = filled
     place = 0
     while place < n_bytes:
@@ -40,11 +40,11 @@ def match_word(model, word, n_bytes, ids, filled):
         while at < n_bytes and entry != FREE:
             entry = step(tokens, entry, load_u8(word + at))
             at += 1
-            if token_of(entry) != NOTHING:
-                token = token_of(entry)
+            if ending_of(entry) != NOTHING:
+                token = ending_of(entry)
                 end = at
         if token == NOTHING:
-            store_i32(ids + first * 4, model[UNKNOWN_ID])
+            store_i32(ids + first * 4, model[PieceSlot.UNKNOWN_ID])
             return first + 1
         store_i32(ids + filled * 4, token)
         filled += 1
@@ -52,7 +52,7 @@ def match_word(model, word, n_bytes, ids, filled):
     return filled
 
 
-@kernel
+@inline
 def put_word(model, word, n_bytes, max_characters, ids, filled):
     """As `match_word`, but nothing for an empty word, and the unknown token for one that is too long (0: no limit)."""
     if n_bytes == 0:
@@ -64,7 +64,7 @@ def put_word(model, word, n_bytes, max_characters, ids, filled):
             at += character_length(load_u8(word + at))
             n_characters += 1
         if n_characters > max_characters:
-            store_i32(ids + filled * 4, model[UNKNOWN_ID])
+            store_i32(ids + filled * 4, model[PieceSlot.UNKNOWN_ID])
             return filled + 1
     return match_word(model, word, n_bytes, ids, filled)
 
@@ -72,7 +72,6 @@ def put_word(model, word, n_bytes, max_characters, ids, filled):
 @kernel
 def match_text(model, characters, text, n_characters, max_characters, words, ids):
     """Write the bytes of all words to `words` and their tokens to `ids`; returns how many."""
-    never_inline()
     starts, lengths, block = characters[STARTS], characters[LENGTHS], characters[BLOCK]
     filled = 0
     word = 0

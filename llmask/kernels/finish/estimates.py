@@ -14,63 +14,51 @@ hand.
 from __future__ import annotations
 
 from ..lexer.states import ANONYMOUS, is_start
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..parser.items import LINKED
-from ..parser.rows import ACCEPTS, FIRST_ROW, R_FLAGS, R_N_SCANS, R_N_WAITS, R_SCANS, R_WAITS, row_field
-from ..regex.nodes import DISTANCE, field, pop, push
-from ..tables.grammar_layout import (
-    EDGES,
-    IGNORED,
-    LEXEME_COSTS,
-    OUTER_COSTS,
-    OUTER_COSTS_OF_ROWS,
-    ROW_POOL,
-    START_RULE,
-    STATE_RULES,
-)
+from ..parser.rows import FIRST_ROW
+from ..regex.nodes import pop, push
 from ..tables.interning import MISSING, list_item, list_length, list_offset, map_change, map_get
-from ..tables.memory import block, ensure, get_i32, put_i32, spend
-from ..tables.store_layout import LEXEME_SETS, SCRATCH_TOP, STATE_KEYS
-from ..values.transcripts import row_of
+from ..tables.memory import reserve, spend
+from ..values.places import row_of
 from .rule_costs import NO_END, cost_behind, cost_states, cost_sum, edge_cost
 
 
-@kernel
+@inline
 def _rule_of_edge(grammar, edge):
-    return get_i32(block(grammar, STATE_RULES), get_i32(block(grammar, EDGES), 4 * edge + 2))
+    return grammar.state_rules[grammar.edges[edge].target]
 
 
-@kernel
+@inline
 def _context(grammar, row, rule):
     """Cost of all that follows a run that began in a row whose contexts are found."""
-    known = map_get(grammar, OUTER_COSTS, (row << 32) | rule)
+    known = map_get(grammar.outer_costs, (row << 32) | rule)
     return NO_END if known == MISSING else known
 
 
-@kernel
+@inline
 def _is_open(grammar, row):
     """Whether the contexts of a row are still to be found."""
-    return get_i32(ensure(grammar, OUTER_COSTS_OF_ROWS, (row + 1) * 4), row) == 0
+    return reserve(grammar.outer_costs_of_rows, row + 1)[row] == 0
 
 
 @kernel
 def _find_contexts(store, grammar, row):
     """Find the contexts of a row, those of the rows where its runs began before."""
-    never_inline()
-    bottom = store[SCRATCH_TOP]
+    bottom = store.scratch_top
     push(store, row)
-    while store[SCRATCH_TOP] > bottom:
+    while store.scratch_top > bottom:
         here = pop(store)
         if not _is_open(grammar, here):
             continue
         push(store, here)
-        top = store[SCRATCH_TOP]
-        first = row_field(grammar, here, R_WAITS)
-        for i in range(row_field(grammar, here, R_N_WAITS)):
-            origin = get_i32(block(grammar, ROW_POOL), first + 4 * i + 3)
+        top = store.scratch_top
+        first = grammar.rows[here].waits
+        for i in range(grammar.rows[here].n_waits):
+            origin = grammar.row_entries[first + i].origin
             if origin != here and _is_open(grammar, origin):
                 push(store, origin)
-        if store[SCRATCH_TOP] == top:
+        if store.scratch_top == top:
             pop(store)
             _contexts_of_row(grammar, here)
 
@@ -78,52 +66,50 @@ def _find_contexts(store, grammar, row):
 @kernel
 def _contexts_of_row(grammar, row):
     """Relax the contexts of a row until none falls: calls of calls within the row."""
-    never_inline()
     if row == FIRST_ROW:
-        map_change(grammar, OUTER_COSTS, (row << 32) | grammar[START_RULE], 0)
-    first = row_field(grammar, row, R_WAITS)
+        map_change(grammar.outer_costs, (row << 32) | grammar.start_rule, 0)
+    first = grammar.rows[row].waits
     changed = True
     while changed:
         changed = False
-        spend(grammar, row_field(grammar, row, R_N_WAITS))
-        for i in range(row_field(grammar, row, R_N_WAITS)):
-            at = first + 4 * i
-            pool = block(grammar, ROW_POOL)
-            rule = get_i32(pool, at)
-            edge = get_i32(pool, at + 1)
-            if get_i32(pool, at + 2) == LINKED:
-                cost = _context(grammar, get_i32(pool, at + 3), rule)
+        spend(grammar, grammar.rows[row].n_waits)
+        for i in range(grammar.rows[row].n_waits):
+            at = first + i
+            entries = grammar.row_entries
+            rule = entries[at].symbol
+            edge = entries[at].edge
+            if entries[at].parameter == LINKED:
+                cost = _context(grammar, entries[at].origin, rule)
             else:
-                outer = _context(grammar, get_i32(pool, at + 3), _rule_of_edge(grammar, edge))
+                outer = _context(grammar, entries[at].origin, _rule_of_edge(grammar, edge))
                 if rule < 0 or outer >= NO_END:
                     continue
-                cost = cost_sum(outer, cost_behind(grammar, edge, get_i32(pool, at + 2)))
+                cost = cost_sum(outer, cost_behind(grammar, edge, entries[at].parameter))
             if cost < _context(grammar, row, rule):
-                map_change(grammar, OUTER_COSTS, (row << 32) | rule, cost)
+                map_change(grammar.outer_costs, (row << 32) | rule, cost)
                 changed = True
-    put_i32(block(grammar, OUTER_COSTS_OF_ROWS), row, 1)
+    grammar.outer_costs_of_rows[row] = 1
 
 
 @kernel
 def _cost_lexemes(store, grammar, row):
     """Find the cost behind each lexeme that a row scans, those of the links that it holds before."""
-    never_inline()
     cost_states(store, grammar)
-    bottom = store[SCRATCH_TOP]
+    bottom = store.scratch_top
     push(store, row)
-    while store[SCRATCH_TOP] > bottom:
+    while store.scratch_top > bottom:
         here = pop(store)
-        if map_get(grammar, LEXEME_COSTS, (here << 32) | ANONYMOUS) != MISSING:
+        if map_get(grammar.lexeme_costs, (here << 32) | ANONYMOUS) != MISSING:
             continue
         push(store, here)
-        top = store[SCRATCH_TOP]
-        first = row_field(grammar, here, R_SCANS)
-        for at in range(first, first + 4 * row_field(grammar, here, R_N_SCANS), 4):
-            link = get_i32(block(grammar, ROW_POOL), at + 3)
-            if get_i32(block(grammar, ROW_POOL), at + 2) == LINKED:
-                if map_get(grammar, LEXEME_COSTS, (link << 32) | ANONYMOUS) == MISSING:
+        top = store.scratch_top
+        first = grammar.rows[here].scans
+        for at in range(first, first + grammar.rows[here].n_scans):
+            link = grammar.row_entries[at].origin
+            if grammar.row_entries[at].parameter == LINKED:
+                if map_get(grammar.lexeme_costs, (link << 32) | ANONYMOUS) == MISSING:
                     push(store, link)
-        if store[SCRATCH_TOP] == top:
+        if store.scratch_top == top:
             pop(store)
             _cost_lexemes_of_row(store, grammar, here)
 
@@ -131,57 +117,56 @@ def _cost_lexemes(store, grammar, row):
 @kernel
 def _cost_lexemes_of_row(store, grammar, row):
     """Find the cost behind each lexeme that a row scans; under ANONYMOUS that of the row itself."""
-    never_inline()
     _find_contexts(store, grammar, row)
-    least = 0 if row_field(grammar, row, R_FLAGS) & ACCEPTS != 0 else NO_END
-    first = row_field(grammar, row, R_SCANS)
-    for i in range(row_field(grammar, row, R_N_SCANS)):
-        at = first + 4 * i
-        pool = block(grammar, ROW_POOL)
-        lexeme = get_i32(pool, at)
-        edge = get_i32(pool, at + 1)
-        origin = get_i32(pool, at + 3)
-        if get_i32(pool, at + 2) == LINKED:
-            cost = map_get(grammar, LEXEME_COSTS, (origin << 32) | lexeme)
+    least = 0 if grammar.rows[row].accepts else NO_END
+    first = grammar.rows[row].scans
+    for i in range(grammar.rows[row].n_scans):
+        at = first + i
+        entries = grammar.row_entries
+        lexeme = entries[at].symbol
+        edge = entries[at].edge
+        origin = entries[at].origin
+        if entries[at].parameter == LINKED:
+            cost = map_get(grammar.lexeme_costs, (origin << 32) | lexeme)
         else:
-            cost = cost_behind(grammar, edge, get_i32(pool, at + 2))
+            cost = cost_behind(grammar, edge, entries[at].parameter)
             if origin != row:
                 _find_contexts(store, grammar, origin)
             cost = cost_sum(cost, _context(grammar, origin, _rule_of_edge(grammar, edge)))
         key = (row << 32) | lexeme
-        known = map_get(grammar, LEXEME_COSTS, key)
+        known = map_get(grammar.lexeme_costs, key)
         if known == MISSING or cost < known:
-            map_change(grammar, LEXEME_COSTS, key, cost)
+            map_change(grammar.lexeme_costs, key, cost)
         least = min(least, cost_sum(cost, edge_cost(store, grammar, edge)))
-    map_change(grammar, LEXEME_COSTS, (row << 32) | ANONYMOUS, least)
+    map_change(grammar.lexeme_costs, (row << 32) | ANONYMOUS, least)
 
 
-@kernel
+@inline
 def _cost_of_row(store, grammar, row):
     key = (row << 32) | ANONYMOUS
-    known = map_get(grammar, LEXEME_COSTS, key)
+    known = map_get(grammar.lexeme_costs, key)
     if known == MISSING:
         _cost_lexemes(store, grammar, row)
-        known = map_get(grammar, LEXEME_COSTS, key)
+        known = map_get(grammar.lexeme_costs, key)
     return known
 
 
-@kernel
+@inline
 def estimate(store, grammar, place, state):
     """Cost of what has to be written still from a place and a lexer state; 0 where it may end."""
     row = row_of(grammar, place)
     of_row = _cost_of_row(store, grammar, row)
     if is_start(store, state):
         return of_row
-    ignored = list_item(store, LEXEME_SETS, grammar[IGNORED], 0) if grammar[IGNORED] != 0 else ANONYMOUS
+    ignored = list_item(store.lexeme_sets, grammar.ignored, 0) if grammar.ignored != 0 else ANONYMOUS
     least = NO_END
-    for i in range(0, list_length(store, STATE_KEYS, state) & -2, 2):
-        at = list_offset(store, STATE_KEYS, state) + i
-        lexeme = get_i32(block(store, STATE_KEYS + 1), at)
-        rest = field(store, get_i32(block(store, STATE_KEYS + 1), at + 1), DISTANCE)
+    for i in range(0, list_length(store.state_keys, state) & -2, 2):
+        at = list_offset(store.state_keys, state) + i
+        lexeme = store.state_keys.pool[at]
+        rest = store.nodes[store.state_keys.pool[at + 1]].distance
         if lexeme == ignored:
             least = min(least, cost_sum(rest, of_row))
-        known = map_get(grammar, LEXEME_COSTS, (row << 32) | lexeme)
+        known = map_get(grammar.lexeme_costs, (row << 32) | lexeme)
         if known != MISSING:
             least = min(least, cost_sum(rest, known))
     return least

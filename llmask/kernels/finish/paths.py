@@ -17,46 +17,16 @@ In: tables, a configuration. Out: its bound. Cost: 10 us a byte to the next conf
 from __future__ import annotations
 
 from ..lexer.states import token_set_of
-from ..machine.constants import NO_TOKEN, TRIE_TOKEN_SHIFT
-from ..machine.jit import kernel, never_inline
-from ..mask.configurations import (
-    C_ACCEPTS,
-    C_NAMING,
-    C_PLACE,
-    C_STATE,
-    ENDED,
-    REFUSED,
-    after_token,
-    configuration_field,
-    configuration_of,
-    pack,
-    step,
-)
-from ..parser.rows import R_N_SCANS, R_SCANS, row_field
+from ..machine.constants import NO_TOKEN
+from ..machine.jit import inline, kernel
+from ..mask.configurations import ENDED, REFUSED, after_token, configuration_of, pack, step
 from ..parser.token_terminals import NAMES_ORDINARY
 from ..regex.nodes import BYTE_DISTANCE
-from ..tables.grammar_layout import ENDS, NAMES_TOKENS, ROW_POOL
 from ..tables.interning import list_item, list_length, mix
-from ..tables.memory import EXCEEDED, block, ensure, fill_bytes, get_i32, get_i64, get_u8, put_i32, put_i64, spend
-from ..tables.store_layout import (
-    CHILD_BYTE,
-    CHILD_FIRST,
-    CHILD_NODE,
-    FINISH_PATH,
-    SEARCH_INDEX,
-    SEARCHED_STEPS,
-    SPELLED_BYTES,
-    TOKEN_SETS,
-    TRIE,
-)
-from ..values.transcripts import FIRST_PLACE, row_of
+from ..tables.memory import fill_bytes, reserve, spend
+from ..values.places import FIRST_PLACE, row_of
+from ..vocabulary.trie_words import token_of
 from .estimates import estimate
-
-END_FIELDS = 4
-E_NEXT = 0  # configuration behind the step
-E_STEP = 1
-E_BOUND = 2  # 0 = not looked for yet
-E_TOKEN = 3  # the token to take, NO_TOKEN where the document may end
 
 FIRST_TOKEN = 256
 SPELLS_SOME = 1
@@ -71,29 +41,25 @@ MOST_PATH = 1 << 17  # steps
 END_PACKED = -5  # in place of pack(place, state): behind an end of sequence
 RANK_ACCEPTS = -1  # better than every cost
 RANK_ENDED = -2
-PLACE_FIELDS = 3  # of SEARCHED_STEPS
-P_PACKED = 0  # pack(place, state)
-P_STEP = 1  # the place before << 32 | step
-P_COST = 2  # way and rest, at least; LOOKED_AT: its steps are taken
 LOOKED_AT = 2**62
 
 
-@kernel
-def _end_field(grammar, configuration, name):
-    return get_i32(ensure(grammar, ENDS, (configuration + 1) * END_FIELDS * 4), configuration * END_FIELDS + name)
+@inline
+def _end(grammar, configuration):
+    """What is known of the way from a configuration to an end; nothing, at first."""
+    return reserve(grammar.ends, configuration + 1)[configuration]
 
 
-@kernel
-def _put_end(grammar, configuration, following, at_step, bound, token):
-    ends = ensure(grammar, ENDS, (configuration + 1) * END_FIELDS * 4)
-    at = configuration * END_FIELDS
-    put_i32(ends, at + E_NEXT, following)
-    put_i32(ends, at + E_STEP, at_step)
-    put_i32(ends, at + E_BOUND, bound)
-    put_i32(ends, at + E_TOKEN, token)
+@inline
+def _put_end(grammar, configuration, following, taken, bound, token):
+    end = _end(grammar, configuration)
+    end.next = following
+    end.step = taken
+    end.bound = bound
+    end.token = token
 
 
-@kernel
+@inline
 def _rank(store, grammar, packed):
     """How much has to be written from a place, less where the document may end."""
     if packed == END_PACKED:
@@ -101,47 +67,47 @@ def _rank(store, grammar, packed):
     cost = estimate(store, grammar, packed >> 32, packed & 0xFFFFFFFF)
     if cost == 0:
         configuration = configuration_of(store, grammar, packed)
-        if configuration >= 0 and configuration_field(grammar, configuration, C_ACCEPTS) != 0:
+        if configuration >= 0 and grammar.configurations[configuration].accepts != 0:
             return RANK_ACCEPTS
     return cost
 
 
-@kernel
+@inline
 def _add_place(store, packed, before, taken, n):
     """Put a place that the search has not seen behind the others; returns how many there are."""
-    index = block(store, SEARCH_INDEX)
-    places = block(store, SEARCHED_STEPS)
+    index = store.search_index
+    places = store.searched_steps
     slot = mix(5, packed) & (INDEX_SIZE - 1)
-    while get_i32(index, slot) != 0:
-        if get_i64(places, PLACE_FIELDS * (get_i32(index, slot) - 1)) == packed:
+    while index[slot] != 0:
+        if places[index[slot] - 1].packed == packed:
             return n
         slot = (slot + 1) & (INDEX_SIZE - 1)
-    put_i64(places, PLACE_FIELDS * n + P_PACKED, packed)
-    put_i64(places, PLACE_FIELDS * n + P_STEP, (before << 32) | taken)
-    put_i32(index, slot, n + 1)
+    places[n].packed = packed
+    places[n].step = (before << 32) | taken
+    index[slot] = n + 1
     return n + 1
 
 
-@kernel
+@inline
 def _has_many_alike(store, grammar, packed, way):
     """Whether the search has seen many places like this one, whose records differ; counted by hash, so about."""
     if packed >> 32 < FIRST_PLACE:
         return False
-    counts = block(store, SEARCH_INDEX)  # behind the index
+    counts = store.search_index  # behind the index
     alike = pack(row_of(grammar, packed >> 32), packed & 0xFFFFFFFF)
     slot = INDEX_SIZE + (mix(way, alike) & (INDEX_SIZE - 1))
-    put_i32(counts, slot, get_i32(counts, slot) + 1)
-    return get_i32(counts, slot) > MOST_ALIKE
+    counts[slot] = counts[slot] + 1
+    return counts[slot] > MOST_ALIKE
 
 
-@kernel
+@inline
 def _next_place(store, n):
     """The place of the least cost whose steps are not taken yet, the first of equals, or -1."""
-    places = block(store, SEARCHED_STEPS)
+    places = store.searched_steps
     found = -1
     least = LOOKED_AT
     for i in range(n):
-        cost = get_i64(places, PLACE_FIELDS * i + P_COST)
+        cost = places[i].cost
         if cost < least:
             found = i
             least = cost
@@ -151,71 +117,66 @@ def _next_place(store, n):
 @kernel
 def _add_named(store, grammar, packed, before, n):
     """Add what the tokens lead to that the grammar names, the first of each range."""
-    never_inline()
     configuration = configuration_of(store, grammar, packed)
     if configuration < 0:
         return n
-    place = configuration_field(grammar, configuration, C_NAMING) - 1
+    place = grammar.configurations[configuration].naming - 1
     if place < 0:
         return n
     row = row_of(grammar, place)
-    scans = row_field(grammar, row, R_SCANS)
-    for i in range(row_field(grammar, row, R_N_SCANS)):
-        tokens = token_set_of(store, get_i32(block(grammar, ROW_POOL), scans + 4 * i))
+    scans = grammar.rows[row].scans
+    for i in range(grammar.rows[row].n_scans):
+        tokens = token_set_of(store, grammar.row_entries[scans + i].symbol)
         if tokens < 0:
             continue
-        for at in range(1, list_length(store, TOKEN_SETS, tokens), 2):
-            token = list_item(store, TOKEN_SETS, tokens, at)
+        for at in range(1, list_length(store.token_sets, tokens), 2):
+            token = list_item(store.token_sets, tokens, at)
             reached = after_token(store, grammar, configuration, token)
             if reached != REFUSED and n < 2 * MOST_SEARCHED:
                 n = _add_place(store, _packed(grammar, reached), before, FIRST_TOKEN + token, n)
     return n
 
 
-@kernel
+@inline
 def _packed(grammar, configuration):
     if configuration == ENDED:
         return END_PACKED
-    place = configuration_field(grammar, configuration, C_PLACE)
-    return pack(place, configuration_field(grammar, configuration, C_STATE))
+    place = grammar.configurations[configuration].place
+    return pack(place, grammar.configurations[configuration].state)
 
 
-@kernel
+@inline
 def _spelled_bytes(store):
-    """Address of SPELLED_BYTES."""
-    flags = ensure(store, SPELLED_BYTES, 257 * 4)
-    if get_i32(flags, 256) == 0:
+    """Which bytes are tokens, see tables/store_layout.py."""
+    flags = reserve(store.spelled_bytes, 257)
+    if flags[256] == 0:
         n = 0
-        for child in range(get_i32(block(store, CHILD_FIRST), 1)):
-            if get_i64(block(store, TRIE), get_i32(block(store, CHILD_NODE), child)) >> TRIE_TOKEN_SHIFT != 0:
-                put_i32(flags, get_u8(block(store, CHILD_BYTE), child), 1)
+        for child in range(store.child_first[1]):
+            if token_of(store.trie[store.child_node[child]]) >= 0:
+                flags[store.child_byte[child]] = 1
                 n += 1
-        put_i32(flags, 256, SPELLS_ALL if n == 256 else SPELLS_SOME)
+        flags[256] = SPELLS_ALL if n == 256 else SPELLS_SOME
     return flags
 
 
 @kernel
 def _search(store, grammar, here, n, every_byte):
     """Add the steps to a better place to the path of `n` steps, and where they lead; returns its length, or LOST."""
-    never_inline()
     spelled = _spelled_bytes(store)
-    least = estimate(
-        store, grammar, configuration_field(grammar, here, C_PLACE), configuration_field(grammar, here, C_STATE)
-    )
-    fill_bytes(ensure(store, SEARCH_INDEX, 2 * INDEX_SIZE * 4), 2 * INDEX_SIZE * 4, 0)
-    places = ensure(store, SEARCHED_STEPS, (2 * MOST_SEARCHED + 256) * PLACE_FIELDS * 8)
+    least = estimate(store, grammar, grammar.configurations[here].place, grammar.configurations[here].state)
+    fill_bytes(reserve(store.search_index, 2 * INDEX_SIZE).address, 2 * INDEX_SIZE * 4, 0)
+    places = reserve(store.searched_steps, 2 * MOST_SEARCHED + 256)
     n_places = _add_place(store, _packed(grammar, here), -1, 0, 0)
     looked_at = 0
     while looked_at >= 0 and n_places < MOST_SEARCHED:
-        at = PLACE_FIELDS * looked_at
-        packed = get_i64(places, at + P_PACKED)
-        way = 0 if looked_at == 0 else get_i64(places, at + P_COST) - _rank(store, grammar, packed)
-        put_i64(places, at + P_COST, LOOKED_AT)
+        packed = places[looked_at].packed
+        way = 0 if looked_at == 0 else places[looked_at].cost - _rank(store, grammar, packed)
+        places[looked_at].cost = LOOKED_AT
         spend(grammar, 64 + (n_places >> 6))
         first = n_places
         last = REFUSED
         for byte in range(256):
-            if every_byte == 0 and get_i32(spelled, byte) == 0:
+            if every_byte == 0 and spelled[byte] == 0:
                 continue
             reached = step(store, grammar, packed >> 32, packed & 0xFFFFFFFF, byte)
             if reached != REFUSED and reached != last:
@@ -223,17 +184,17 @@ def _search(store, grammar, here, n, every_byte):
                 if _has_many_alike(store, grammar, reached, way):
                     continue
                 n_places = _add_place(store, reached, looked_at, byte, n_places)
-        if grammar[NAMES_TOKENS] != 0:
+        if grammar.names_tokens != 0:
             n_places = _add_named(store, grammar, packed, looked_at, n_places)
         best = -1
         best_rank = least
         for i in range(first, n_places):
-            rank = _rank(store, grammar, get_i64(places, PLACE_FIELDS * i))
-            put_i64(places, PLACE_FIELDS * i + P_COST, way + BYTE_DISTANCE + rank)
+            rank = _rank(store, grammar, places[i].packed)
+            places[i].cost = way + BYTE_DISTANCE + rank
             if rank < best_rank:
                 best = i
                 best_rank = rank
-        if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
+        if store.exceeded != 0 or grammar.exceeded != 0:
             return LOST
         if best >= 0:
             return _put_path(store, grammar, best, n)
@@ -244,102 +205,98 @@ def _search(store, grammar, here, n, every_byte):
 @kernel
 def _put_path(store, grammar, best, n):
     """Write the way to a place that the search has found behind a path; returns the length of it all."""
-    never_inline()
-    places = block(store, SEARCHED_STEPS)
+    places = store.searched_steps
     end = n
     at = best
-    while get_i64(places, PLACE_FIELDS * at + P_STEP) >> 32 >= 0:
+    while places[at].step >> 32 >= 0:
         end += 1
-        at = get_i64(places, PLACE_FIELDS * at + P_STEP) >> 32
-    path = ensure(store, FINISH_PATH, (end + 1) * 8)
+        at = places[at].step >> 32
+    path = reserve(store.finish_path, end + 1)
     position = end
     at = best
     taken = NO_STEP
     while True:
-        packed = get_i64(places, PLACE_FIELDS * at)
+        packed = places[at].packed
         configuration = ENDED if packed == END_PACKED else configuration_of(store, grammar, packed)
-        put_i32(path, 2 * position, configuration)
-        put_i32(path, 2 * position + 1, taken)
+        path[position].configuration = configuration
+        path[position].step = taken
         if position == n:
             return end
-        taken = get_i64(places, PLACE_FIELDS * at + P_STEP) & 0xFFFFFFFF
-        at = get_i64(places, PLACE_FIELDS * at + P_STEP) >> 32
+        taken = places[at].step & 0xFFFFFFFF
+        at = places[at].step >> 32
         position -= 1
 
 
 @kernel
 def bound_of(store, grammar, configuration):
     """Tokens that certainly suffice to end from a configuration, end of sequence included; NO_BOUND: none are known."""
-    never_inline()
     if configuration == ENDED:
         return 0
-    bound = _end_field(grammar, configuration, E_BOUND)
+    bound = _end(grammar, configuration).bound
     if bound != 0:
         return bound
     n = 0
     here = configuration
-    while here != ENDED and _end_field(grammar, here, E_BOUND) == 0:
-        if configuration_field(grammar, here, C_ACCEPTS) != 0:
+    while here != ENDED and _end(grammar, here).bound == 0:
+        if grammar.configurations[here].accepts != 0:
             _put_end(grammar, here, ENDED, NO_STEP, 1, NO_TOKEN)
             break
         n_before = n
         n = _search(store, grammar, here, n_before, 0)
-        if n == LOST and get_i32(_spelled_bytes(store), 256) == SPELLS_SOME:
+        if n == LOST and _spelled_bytes(store)[256] == SPELLS_SOME:
             n = _search(store, grammar, here, n_before, 1)
-        if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
+        if store.exceeded != 0 or grammar.exceeded != 0:
             return NO_BOUND
         if n == LOST or n > MOST_PATH:
             _put_end(grammar, configuration, ENDED, LOST, NO_BOUND, NO_TOKEN)
             return NO_BOUND
-        here = get_i32(block(store, FINISH_PATH), 2 * n)
-        if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
+        here = store.finish_path[n].configuration
+        if store.exceeded != 0 or grammar.exceeded != 0:
             return NO_BOUND
-    if here != ENDED and _end_field(grammar, here, E_STEP) == LOST and _end_field(grammar, here, E_BOUND) == NO_BOUND:
+    if here != ENDED and _end(grammar, here).step == LOST and _end(grammar, here).bound == NO_BOUND:
         _put_end(grammar, configuration, ENDED, LOST, NO_BOUND, NO_TOKEN)
         return NO_BOUND
     while n > 0:
         n -= 1
-        path = block(store, FINISH_PATH)
-        at = get_i32(path, 2 * n)
-        following = get_i32(path, 2 * n + 2)
-        if _end_field(grammar, at, E_BOUND) == 0:
-            _put_end(grammar, at, following, get_i32(path, 2 * n + 1), NO_BOUND, NO_TOKEN)
+        path = store.finish_path
+        at = path[n].configuration
+        if _end(grammar, at).bound == 0:
+            _put_end(grammar, at, path[n + 1].configuration, path[n].step, NO_BOUND, NO_TOKEN)
             _spell(store, grammar, at)
-            if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
+            if store.exceeded != 0 or grammar.exceeded != 0:
                 _put_end(grammar, at, ENDED, NO_STEP, 0, NO_TOKEN)  # what a named token leads to may be missing
                 return NO_BOUND
-    return _end_field(grammar, configuration, E_BOUND)
+    return _end(grammar, configuration).bound
 
 
-@kernel
+@inline
 def _child(store, node, byte):
     """The child of a trie node over a byte, or -1."""
-    low = get_i32(block(store, CHILD_FIRST), node)
-    high = get_i32(block(store, CHILD_FIRST), node + 1)
+    low = store.child_first[node]
+    high = store.child_first[node + 1]
     while low < high:
         middle = (low + high) >> 1
-        if get_u8(block(store, CHILD_BYTE), middle) < byte:
+        if store.child_byte[middle] < byte:
             low = middle + 1
         else:
             high = middle
-    if low == get_i32(block(store, CHILD_FIRST), node + 1) or get_u8(block(store, CHILD_BYTE), low) != byte:
+    if low == store.child_first[node + 1] or store.child_byte[low] != byte:
         return -1
-    return get_i32(block(store, CHILD_NODE), low)
+    return store.child_node[low]
 
 
 @kernel
 def _spell(store, grammar, configuration):
     """Find the token that spells the next steps and leaves the least bound, the longest of equals."""
-    never_inline()
     least = NO_BOUND
     best = NO_TOKEN
     here = configuration
     node = 0
     while here != ENDED:
-        taken = _end_field(grammar, here, E_STEP)
-        following = _end_field(grammar, here, E_NEXT)
+        taken = _end(grammar, here).step
+        following = _end(grammar, here).next
         if taken >= FIRST_TOKEN and node == 0:
-            least = 1 + (0 if following == ENDED else _end_field(grammar, following, E_BOUND))
+            least = 1 + (0 if following == ENDED else _end(grammar, following).bound)
             best = taken - FIRST_TOKEN
         if taken < 0 or taken >= FIRST_TOKEN:
             break
@@ -347,27 +304,27 @@ def _spell(store, grammar, configuration):
         if node < 0:
             break
         here = following
-        token = (get_i64(block(store, TRIE), node) >> TRIE_TOKEN_SHIFT) - 1
-        if token >= 0 and grammar[NAMES_TOKENS] == NAMES_ORDINARY:
+        token = token_of(store.trie[node])
+        if token >= 0 and grammar.names_tokens == NAMES_ORDINARY:
             if after_token(store, grammar, configuration, token) != REFUSED:
                 continue  # it is taken as the terminal
-        bound = _end_field(grammar, here, E_BOUND)
+        bound = _end(grammar, here).bound
         if token >= 0 and 0 < bound and bound + 1 <= least:
             least = bound + 1
             best = token
     lower_bound(grammar, configuration, min(least, NO_BOUND), best)
 
 
-@kernel
+@inline
 def lower_bound(grammar, configuration, bound, token):
     """Note a token behind which the bound is one less than `bound`, if that is less than what is known."""
-    if bound < _end_field(grammar, configuration, E_BOUND):
-        at = configuration * END_FIELDS
-        put_i32(block(grammar, ENDS), at + E_BOUND, bound)
-        put_i32(block(grammar, ENDS), at + E_TOKEN, token)
+    end = _end(grammar, configuration)
+    if bound < end.bound:
+        end.bound = bound
+        end.token = token
 
 
-@kernel
+@inline
 def finishing_token(grammar, configuration):
     """The token of a bound, or NO_TOKEN."""
-    return _end_field(grammar, configuration, E_TOKEN)
+    return _end(grammar, configuration).token

@@ -12,148 +12,122 @@ both reach in different states; it is given up behind MOST_CHANGED.
 
 from __future__ import annotations
 
-from ..lexer.dense_transitions import HOT_BYTES, HOT_DEAD, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state
-from ..lexer.states import S_ACCEPTS, S_FIRST_EXIT, S_N_EXITS, S_N_TOKENS, state_field
-from ..machine.constants import (
-    TRIE_TOKEN_SHIFT,
-)
-from ..machine.jit import kernel, never_inline
-from ..regex.nodes import push, scratch
-from ..tables.memory import EXCEEDED, block, get_i32, get_i64, get_u8, load_i32, load_i64, spend, store_i32, store_i64
-from ..tables.store_layout import (
-    CHILD_BYTE,
-    CHILD_FIRST,
-    CHILD_NODE,
-    DUPLICATES,
-    HOT_ROWS,
-    N_DUPLICATES,
-    NARROW_FRAMES,
-    SCRATCH_TOP,
-    TRIE,
-    WALKED,
-    WORDS,
-    WORDS_MARGIN,
-)
-from .exits import X_NODE, X_STATE, add_exit, exit_field
-from .trie_walk import FRAME, has_bit, set_bit
+from ..lexer.dense_transitions import HOT_BYTES, HotEntry, expand, hot_row, hot_state
+from ..machine.jit import inline, kernel
+from ..regex.nodes import push
+from ..tables.memory import load_i32, spend, store_i32
+from ..tables.store_layout import WORDS_MARGIN
+from ..vocabulary.trie_words import token_of
+from .exits import add_exit
+from .trie_walk import has_bit, set_bit, write_frame
 
 MOST_CHANGED = 2048  # children looked at; a whole walk of 128,000 tokens is worth 50,000
 GIVEN_UP = -1
 NO_ROW = -1  # in place of an expanded row: nothing leads on
 
 
-@kernel
-def _frame(store, frame, node, here, there):
-    """A node whose children are to be compared; see trie_walk.FRAME. The expanded rows share one field."""
-    first = block(store, CHILD_FIRST)
-    store_i64(frame, node)
-    store_i64(frame + 8, get_i32(first, node))
-    store_i64(frame + 16, get_i32(first, node + 1))
-    store_i64(frame + 24, (here + 1) << 32 | (there + 1))
-    store_i64(frame + 32, 0)
+@inline
+def _write_frame(store, depth, node, here, there):
+    """Put a node on the stack whose children are to be compared; its expanded rows share one field."""
+    write_frame(store, depth, node, (here + 1) << 32 | (there + 1))
 
 
-@kernel
+@inline
 def _entry(store, hot, byte):
     if hot == NO_ROW:
-        return HOT_DEAD
-    entry = load_i32(block(store, HOT_ROWS) + hot * HOT_BYTES + byte * 4)
-    return expand(store, hot, byte) if entry == HOT_UNKNOWN else entry
+        return HotEntry.DEAD
+    entry = load_i32(store.hot_rows.address + hot * HOT_BYTES + byte * 4)
+    return expand(store, hot, byte) if entry == HotEntry.UNKNOWN else entry
 
 
 @kernel
 def _refuse(store, words, token):
     """Clear the bits of a token and of those with the same bytes; returns how many were set."""
-    never_inline()
     n = 0
     while True:
         if has_bit(words, token):
             at = words + (token >> 5) * 4
             store_i32(at, load_i32(at) & ~(1 << (token & 31)))
             n += 1
-        token = get_i32(block(store, DUPLICATES), token) if store[N_DUPLICATES] != 0 else 0
+        token = store.duplicates[token] if store.n_duplicates != 0 else 0
         if token == 0:
             return n
 
 
 @kernel
 def changed_walk(store, state, base):
-    """Make the mask of `state` of that of `base`, which lies in WORDS; returns how many tokens it has, or GIVEN_UP."""
-    never_inline()
-    words = block(store, WORDS) + WORDS_MARGIN
-    frame = block(store, NARROW_FRAMES)
-    n_tokens = state_field(store, base, S_N_TOKENS)
-    first_changed = store[SCRATCH_TOP]
+    """Make the mask of `state` of that of `base`, which lies in `words`; returns its number of tokens, or GIVEN_UP."""
+    words = store.words.address + WORDS_MARGIN
+    frames = store.narrow_frames
+    n_tokens = store.states[base].n_tokens
+    first_changed = store.scratch_top
     push(store, 0)
-    _frame(store, frame, 0, hot_row(store, state), hot_row(store, base))
+    _write_frame(store, 0, 0, hot_row(store, state), hot_row(store, base))
     depth = 0
     visited = 0
-    while depth >= 0 and visited <= MOST_CHANGED and store[EXCEEDED] == 0:
-        child = load_i64(frame + 8)
-        rows = load_i64(frame + 24)
-        here = (rows >> 32) - 1
-        if child == load_i64(frame + 16):  # all children are done
-            if load_i64(frame + 32) != 0 and here != NO_ROW:
+    while depth >= 0 and visited <= MOST_CHANGED and store.exceeded == 0:
+        frame = frames[depth]
+        child = frame.child
+        here = (frame.hot >> 32) - 1
+        if child == frame.end:  # all children are done
+            if frame.was_dead != 0 and here != NO_ROW:
                 own = hot_state(store, here)
-                if state_field(store, own, S_ACCEPTS) != 0:
-                    add_exit(store, load_i64(frame), own)
-            frame -= FRAME * 8
+                if store.states[own].accepts != 0:
+                    add_exit(store, frame.node, own)
             depth -= 1
             continue
-        store_i64(frame + 8, child + 1)
+        frame.child = child + 1
         visited += 1
-        byte = get_u8(block(store, CHILD_BYTE), child)
+        byte = store.child_byte[child]
         entry = _entry(store, here, byte)
-        other = _entry(store, (rows & 0xFFFFFFFF) - 1, byte)
-        if entry == HOT_DEAD:
-            store_i64(frame + 32, 1)
+        other = _entry(store, (frame.hot & 0xFFFFFFFF) - 1, byte)
+        if entry == HotEntry.DEAD:
+            frame.was_dead = 1
         if entry == other:
             continue
-        node = get_i32(block(store, CHILD_NODE), child)
+        node = store.child_node[child]
         push(store, node)
-        token = (get_i64(block(store, TRIE), node) >> TRIE_TOKEN_SHIFT) - 1
+        token = token_of(store.trie[node])
         if token >= 0:
-            if entry < HOT_FIRST:
+            if entry < HotEntry.FIRST:
                 n_tokens -= _refuse(store, words, token)
             elif not has_bit(words, token):
                 set_bit(words, token)
                 n_tokens += 1
         if entry < 0:
             add_exit(store, node, -entry)
-        if entry >= HOT_FIRST or other >= HOT_FIRST:
-            frame += FRAME * 8
+        if entry >= HotEntry.FIRST or other >= HotEntry.FIRST:
             depth += 1
-            _frame(
+            _write_frame(
                 store,
-                frame,
+                depth,
                 node,
-                entry - HOT_FIRST if entry >= HOT_FIRST else NO_ROW,
-                other - HOT_FIRST if other >= HOT_FIRST else NO_ROW,
+                entry - HotEntry.FIRST if entry >= HotEntry.FIRST else NO_ROW,
+                other - HotEntry.FIRST if other >= HotEntry.FIRST else NO_ROW,
             )
     spend(store, visited)
-    store[WALKED] += visited
+    store.walked += visited
     if depth >= 0:
         n_tokens = GIVEN_UP
     else:
         _keep_exits(store, base, first_changed)
-    store[SCRATCH_TOP] = first_changed
+    store.scratch_top = first_changed
     return n_tokens
 
 
 @kernel
 def _keep_exits(store, base, first_changed):
     """Add the exits of `base` at nodes that are not among the changed ones, which lie in the scratch, ascending."""
-    never_inline()
-    first = state_field(store, base, S_FIRST_EXIT)
-    for i in range(first, first + state_field(store, base, S_N_EXITS)):
-        node = exit_field(store, i, X_NODE)
+    first = store.states[base].first_exit
+    for i in range(first, first + store.states[base].n_exits):
+        node = store.exits[i].node
         low = first_changed
-        high = store[SCRATCH_TOP]
+        high = store.scratch_top
         while low < high:
             middle = (low + high) // 2
-            if scratch(store, middle) < node:
+            if store.scratch[middle] < node:
                 low = middle + 1
             else:
                 high = middle
-        if low == store[SCRATCH_TOP] or scratch(store, low) != node:
-            add_exit(store, node, exit_field(store, i, X_STATE))
+        if low == store.scratch_top or store.scratch[low] != node:
+            add_exit(store, node, store.exits[i].state)

@@ -14,34 +14,25 @@ In: a lexer state. Out: the state whose mask it has, and exits that it has not. 
 from __future__ import annotations
 
 from ..lexer.states import DEAD, make_state, next_state
-from ..machine.constants import TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT, TRIE_END_MASK, TRIE_END_SHIFT
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..regex.derivatives import derivative
-from ..regex.nodes import BYTE_DISTANCE, DISTANCE, EMPTY, EPSILON, NULLABLE, field, has_flag, push, scratch
+from ..regex.nodes import BYTE_DISTANCE, Node, push
 from ..regex.text_derivatives import byte_at, free_part, literal_length
 from ..tables.interning import list_item, list_length
-from ..tables.memory import block, get_i32, get_i64, get_u8, put_i32, spend
-from ..tables.store_layout import (
-    CHILD_BYTE,
-    CHILD_NODE,
-    EXITS,
-    LONGEST,
-    SCRATCH_TOP,
-    STATE_KEYS,
-    TRIE,
-)
-from .exits import EXIT_FIELDS, X_DEPTH, X_NODE, X_STATE, add_exit, child_towards, exit_field
+from ..tables.memory import spend
+from ..vocabulary.trie_words import depth_of, subtree_end
+from .exits import add_exit, child_towards
 
 
-@kernel
+@inline
 def _begins_like(store, literal, free):
     """Whether `free` is inside of a string, and ends, where a token is inside of a literal, and ends."""
     n = literal_length(store, literal)
     spend(store, n)
     node = free
-    for i in range(min(n, store[LONGEST])):
+    for i in range(min(n, store.longest)):
         node = derivative(store, node, byte_at(store, literal, i))
-        if node == EMPTY or (node == EPSILON) != (i == n - 1):
+        if node == Node.EMPTY or (node == Node.EPSILON) != (i == n - 1):
             return False
     return True
 
@@ -52,28 +43,27 @@ def free_state(store, state):
 
     DEAD: it is not of this kind.
     """
-    never_inline()
-    n = list_length(store, STATE_KEYS, state)
+    n = list_length(store.state_keys, state)
     if n & 1 != 0:
-        return DEAD, EMPTY
+        return DEAD, Node.EMPTY
     lexeme = -1
-    free = EMPTY
-    texts = EMPTY
+    free = Node.EMPTY
+    texts = Node.EMPTY
     for i in range(0, n, 2):
-        node = list_item(store, STATE_KEYS, state, i + 1)
+        node = list_item(store.state_keys, state, i + 1)
         if literal_length(store, node) > 0:
             continue
         if lexeme >= 0:
-            return DEAD, EMPTY
-        lexeme = list_item(store, STATE_KEYS, state, i)
+            return DEAD, Node.EMPTY
+        lexeme = list_item(store.state_keys, state, i)
         free, texts = free_part(store, node)
-    if free == EMPTY:
-        return DEAD, EMPTY
+    if free == Node.EMPTY:
+        return DEAD, Node.EMPTY
     for i in range(0, n, 2):
-        node = list_item(store, STATE_KEYS, state, i + 1)
+        node = list_item(store.state_keys, state, i + 1)
         if literal_length(store, node) > 0 and not _begins_like(store, node, free):
-            return DEAD, EMPTY
-    first = store[SCRATCH_TOP]
+            return DEAD, Node.EMPTY
+    first = store.scratch_top
     push(store, lexeme)
     push(store, free)
     return make_state(store, first, False), texts
@@ -85,79 +75,77 @@ def put_ends_right(store, state, first, end, root, texts, in_place):
     found all, give those that are the end of one of the texts, or of a literal, the states behind `state` itself; DEAD
     where none is. They are changed, or others are added for the same nodes.
     """
-    never_inline()
-    shortest = field(store, texts, DISTANCE) // BYTE_DISTANCE
-    for i in range(0, list_length(store, STATE_KEYS, state), 2):
-        n = literal_length(store, list_item(store, STATE_KEYS, state, i + 1))
+    shortest = store.nodes[texts].distance // BYTE_DISTANCE
+    for i in range(0, list_length(store.state_keys, state), 2):
+        n = literal_length(store, list_item(store.state_keys, state, i + 1))
         if n > 0:
             shortest = min(shortest, n)
-    above = (get_i64(block(store, TRIE), root) >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
+    above = depth_of(store.trie[root])
     spend(store, (end - first) >> 2)
     passed = 0  # the nodes before this one are below a child of the root with which no text begins
     for i in range(first, end):
-        length = exit_field(store, i, X_DEPTH) - above
-        node = exit_field(store, i, X_NODE)
+        length = store.exits[i].depth - above
+        node = store.exits[i].node
         if length < shortest or node < passed:
             continue
         child = child_towards(store, root, node)
-        if not _begins_one(store, state, get_u8(block(store, CHILD_BYTE), child), texts):
-            word = get_i64(block(store, TRIE), get_i32(block(store, CHILD_NODE), child))
-            passed = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
+        if not _begins_one(store, state, store.child_byte[child], texts):
+            word = store.trie[store.child_node[child]]
+            passed = subtree_end(word)
         elif _spells_one(store, state, root, node, length, texts):
             behind = state_behind(store, state, root, node)
             if in_place:
-                put_i32(block(store, EXITS), i * EXIT_FIELDS + X_STATE, behind)
+                store.exits[i].state = behind
             else:
                 add_exit(store, node, behind)
 
 
-@kernel
+@inline
 def _begins_one(store, state, byte, texts):
     """Whether one of the texts, or of the literals of a state, begins with a byte."""
-    if derivative(store, texts, byte) != EMPTY:
+    if derivative(store, texts, byte) != Node.EMPTY:
         return True
-    for i in range(0, list_length(store, STATE_KEYS, state), 2):
-        literal = list_item(store, STATE_KEYS, state, i + 1)
+    for i in range(0, list_length(store.state_keys, state), 2):
+        literal = list_item(store.state_keys, state, i + 1)
         if literal_length(store, literal) > 0 and byte_at(store, literal, 0) == byte:
             return True
     return False
 
 
-@kernel
+@inline
 def state_behind(store, state, root, target):
     """The state behind the bytes from one node of the trie to another."""
     node = root
     while node != target and state != DEAD:
         child = child_towards(store, node, target)
-        node = get_i32(block(store, CHILD_NODE), child)
-        state = next_state(store, state, get_u8(block(store, CHILD_BYTE), child))
+        node = store.child_node[child]
+        state = next_state(store, state, store.child_byte[child])
     return state
 
 
 @kernel
 def _spells_one(store, state, root, target, length, texts):
     """Whether the bytes from one node of the trie to another are one of the texts, or of the literals of a state."""
-    never_inline()
     spend(store, 8 * length)
-    first = store[SCRATCH_TOP]
+    first = store.scratch_top
     node = root
     rest = texts
     for _ in range(length):
         child = child_towards(store, node, target)
-        node = get_i32(block(store, CHILD_NODE), child)
-        byte = get_u8(block(store, CHILD_BYTE), child)
+        node = store.child_node[child]
+        byte = store.child_byte[child]
         push(store, byte)
-        if rest != EMPTY:
+        if rest != Node.EMPTY:
             rest = derivative(store, rest, byte)
-    spells = rest != EMPTY and has_flag(store, rest, NULLABLE)
-    for i in range(0, list_length(store, STATE_KEYS, state), 2):
-        literal = list_item(store, STATE_KEYS, state, i + 1)
+    spells = rest != Node.EMPTY and store.nodes[rest].nullable
+    for i in range(0, list_length(store.state_keys, state), 2):
+        literal = list_item(store.state_keys, state, i + 1)
         if literal_length(store, literal) == length:
             same = True
             for j in range(length):
-                if scratch(store, first + j) != byte_at(store, literal, j):
+                if store.scratch[first + j] != byte_at(store, literal, j):
                     same = False
                     break
             spells = spells or same
-    store[SCRATCH_TOP] = first
+    store.scratch_top = first
     return spells

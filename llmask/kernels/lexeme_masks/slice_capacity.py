@@ -20,34 +20,13 @@ is new.
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..regex.constructors import make_concat, make_repeat
 from ..regex.derivatives import derivative
-from ..regex.nodes import (
-    CHARACTER,
-    EPSILON,
-    HIGH,
-    K_AND,
-    K_CONCAT,
-    K_REPEAT,
-    K_UNION,
-    KIND,
-    LOW,
-    NULLABLE,
-    UNBOUNDED,
-    UNIT,
-    A,
-    B,
-    field,
-    has_flag,
-    pop,
-    push,
-    scratch,
-)
+from ..regex.nodes import UNBOUNDED, Node, NodeFlag, has_flag, pop, push
 from ..regex.set_operations import make_and, make_union
 from ..tables.interning import list_item, list_length, map_get, map_put
-from ..tables.memory import EXCEEDED, block, put_i32
-from ..tables.store_layout import NODE_LISTS, ROOMS, SCRATCH, SCRATCH_TOP
+from ..tables.kinds import NodeKind
 from .slice_closure import ROAM_FIELDS, follow_all
 
 MOST_MEMBERS = 16  # of a union or intersection that is looked into
@@ -59,36 +38,35 @@ NOT_CODED = -1
 DOES_NOT_ROAM = 0
 
 
-@kernel
+@inline
 def _words_of_sequence(store, node, code):
     """The least number of words of a sequence of code points and repetitions of some, or NOT_CODED."""
     n = 0
     for _ in range(MOST_PARTS):
-        is_last = field(store, node, KIND) != K_CONCAT
-        part, times = node if is_last else field(store, node, A), 1
-        if field(store, part, KIND) == K_REPEAT:
-            part, times = field(store, part, A), field(store, part, LOW)
+        is_last = store.nodes[node].kind != NodeKind.CONCAT
+        part, times = node if is_last else store.nodes[node].a, 1
+        if store.nodes[part].kind == NodeKind.REPEAT:
+            part, times = store.nodes[part].a, store.nodes[part].low
         if not has_flag(store, part, code):
             return NOT_CODED
         n += times
         if is_last:
             return n
-        node = field(store, node, B)
+        node = store.nodes[node].b
     return NOT_CODED
 
 
 @kernel
 def _words_of(store, node, code):
     """The least number of words of a sequence or a union of some, or NOT_CODED."""
-    never_inline()
-    if field(store, node, KIND) != K_UNION or has_flag(store, node, code):
+    if store.nodes[node].kind != NodeKind.UNION or has_flag(store, node, code):
         return _words_of_sequence(store, node, code)
-    members = field(store, node, A)
-    least, n_members = UNBOUNDED, list_length(store, NODE_LISTS, members)
+    members = store.nodes[node].a
+    least, n_members = UNBOUNDED, list_length(store.node_lists, members)
     if n_members > MOST_MEMBERS:
         return NOT_CODED
     for i in range(n_members):
-        n = _words_of_sequence(store, list_item(store, NODE_LISTS, members, i), code)
+        n = _words_of_sequence(store, list_item(store.node_lists, members, i), code)
         if n == NOT_CODED:
             return NOT_CODED
         least = min(least, n)
@@ -98,27 +76,26 @@ def _words_of(store, node, code):
 @kernel
 def _without_bounds_in_sequence(store, node, code):
     """A node without bounds << ROOM_BITS | the words for which it has the same strings, for a sequence."""
-    never_inline()
-    first, room = store[SCRATCH_TOP], UNBOUNDED
+    first, room = store.scratch_top, UNBOUNDED
     for _ in range(MOST_PARTS):
-        is_last = field(store, node, KIND) != K_CONCAT
-        part = node if is_last else field(store, node, A)
-        if field(store, part, KIND) == K_REPEAT:
-            body, high = field(store, part, A), field(store, part, HIGH)
+        is_last = store.nodes[node].kind != NodeKind.CONCAT
+        part = node if is_last else store.nodes[node].a
+        if store.nodes[part].kind == NodeKind.REPEAT:
+            body, high = store.nodes[part].a, store.nodes[part].high
             words = _words_of(store, body, code)
             if words == NOT_CODED:
                 break
             most = high * max(words, 1)  # of an empty word any number may stand anywhere
             if high != UNBOUNDED and most >= LEAST_ROOM:
                 room = min(room, most)
-                part = make_repeat(store, body, field(store, part, LOW), UNBOUNDED)
+                part = make_repeat(store, body, store.nodes[part].low, UNBOUNDED)
         elif not has_flag(store, part, code):
             break
         push(store, part)
-        node = EPSILON if is_last else field(store, node, B)
+        node = Node.EPSILON if is_last else store.nodes[node].b
         if is_last:
             break
-    while store[SCRATCH_TOP] > first:
+    while store.scratch_top > first:
         part = pop(store)
         node = make_concat(store, part, node)
     return node << ROOM_BITS | room
@@ -127,15 +104,14 @@ def _without_bounds_in_sequence(store, node, code):
 @kernel
 def _without_bounds_in_union(store, node, code):
     """As `_without_bounds_in_sequence` for a sequence or a union of some."""
-    never_inline()
-    if field(store, node, KIND) != K_UNION or has_flag(store, node, code):
+    if store.nodes[node].kind != NodeKind.UNION or has_flag(store, node, code):
         return _without_bounds_in_sequence(store, node, code)
-    members = field(store, node, A)
-    first, n, room = store[SCRATCH_TOP], list_length(store, NODE_LISTS, members), UNBOUNDED
+    members = store.nodes[node].a
+    first, n, room = store.scratch_top, list_length(store.node_lists, members), UNBOUNDED
     if n > MOST_MEMBERS:
         return node << ROOM_BITS | room
     for i in range(n):
-        found = _without_bounds_in_sequence(store, list_item(store, NODE_LISTS, members, i), code)
+        found = _without_bounds_in_sequence(store, list_item(store.node_lists, members, i), code)
         room = min(room, found & UNBOUNDED)
         push(store, found >> ROOM_BITS)
     return make_union(store, first) << ROOM_BITS | room
@@ -144,15 +120,14 @@ def _without_bounds_in_union(store, node, code):
 @kernel
 def _without_bounds_in_intersection(store, node, code):
     """The same for an intersection of such nodes, too."""
-    never_inline()
-    if field(store, node, KIND) != K_AND:
+    if store.nodes[node].kind != NodeKind.AND:
         return _without_bounds_in_union(store, node, code)
-    members = field(store, node, A)
-    first, n, room = store[SCRATCH_TOP], list_length(store, NODE_LISTS, members), UNBOUNDED
+    members = store.nodes[node].a
+    first, n, room = store.scratch_top, list_length(store.node_lists, members), UNBOUNDED
     if n > MOST_MEMBERS:
         return node << ROOM_BITS | room
     for i in range(n):
-        found = _without_bounds_in_union(store, list_item(store, NODE_LISTS, members, i), code)
+        found = _without_bounds_in_union(store, list_item(store.node_lists, members, i), code)
         room = min(room, found & UNBOUNDED)
         push(store, found >> ROOM_BITS)
     return make_and(store, first) << ROOM_BITS | room
@@ -161,16 +136,15 @@ def _without_bounds_in_intersection(store, node, code):
 @kernel
 def _is_completed(store, first, n, way, char, n_bytes):
     """Whether a way is completed by so many ASCII bytes; what less of them complete is known."""
-    never_inline()
-    node = scratch(store, first + ROAM_FIELDS * way)
+    node = store.scratch[first + ROAM_FIELDS * way]
     for byte in range(0x20, 0x7F):
         after = derivative(store, node, byte)
-        if has_flag(store, after, NULLABLE):
+        if store.nodes[after].nullable:
             return True
         for other in range(n if n_bytes > 1 else 0):
             at = first + ROAM_FIELDS * other
-            if scratch(store, at) == after and scratch(store, at + 1) == char:
-                known = scratch(store, first + ROAM_FIELDS * n + other)
+            if store.scratch[at] == after and store.scratch[at + 1] == char:
+                known = store.scratch[first + ROAM_FIELDS * n + other]
                 if known != 0 and known < n_bytes:
                     return True
     return False
@@ -179,56 +153,54 @@ def _is_completed(store, first, n, way, char, n_bytes):
 @kernel
 def _left_to_complete(store, node, char):
     """Most bytes that complete a string of `node` behind any strings of `char`, or DOES_NOT_ROAM."""
-    never_inline()
-    first = store[SCRATCH_TOP]
+    first = store.scratch_top
     if not follow_all(store, node, char, 1):
         return DOES_NOT_ROAM
-    n = (store[SCRATCH_TOP] - first) // ROAM_FIELDS
+    n = (store.scratch_top - first) // ROAM_FIELDS
     for _ in range(n):
         push(store, 0)
     for n_bytes in range(1, MOST_LEFT + 1):
         n_open = 0
         for way in range(n):
-            is_open = scratch(store, first + ROAM_FIELDS * n + way) == 0
-            if not is_open or scratch(store, first + ROAM_FIELDS * way + 1) != char:
+            is_open = store.scratch[first + ROAM_FIELDS * n + way] == 0
+            if not is_open or store.scratch[first + ROAM_FIELDS * way + 1] != char:
                 continue  # inside of a code point; behind it there is a way
             if _is_completed(store, first, n, way, char, n_bytes):
-                put_i32(block(store, SCRATCH), first + ROAM_FIELDS * n + way, n_bytes)
+                store.scratch[first + ROAM_FIELDS * n + way] = n_bytes
             else:
                 n_open += 1
         if n_open == 0:
-            store[SCRATCH_TOP] = first
+            store.scratch_top = first
             return n_bytes
-    store[SCRATCH_TOP] = first
+    store.scratch_top = first
     return DOES_NOT_ROAM
 
 
 @kernel
 def _room_in(store, node, char, code):
     """The room that is counted in words of one code, those of `char` among them."""
-    never_inline()
     if not has_flag(store, char, code):
         return 0
-    first = field(store, node, A)
-    if field(store, node, KIND) == K_CONCAT:
-        kind = field(store, first, KIND)
-        if kind == K_AND or (kind == K_UNION and not has_flag(store, first, code)):
+    first = store.nodes[node].a
+    if store.nodes[node].kind == NodeKind.CONCAT:
+        kind = store.nodes[first].kind
+        if kind == NodeKind.AND or (kind == NodeKind.UNION and not has_flag(store, first, code)):
             node = first  # what follows has a string
     found = _without_bounds_in_intersection(store, node, code)
     loose, room = found >> ROOM_BITS, found & UNBOUNDED
-    if room == UNBOUNDED or store[EXCEEDED] != 0:
+    if room == UNBOUNDED or store.exceeded != 0:
         return 0
     key = loose << 32 | char
-    left = map_get(store, ROOMS, key)
+    left = map_get(store.rooms, key)
     if left < 0:
         left = _left_to_complete(store, loose, char)
-        if store[EXCEEDED] != 0:
+        if store.exceeded != 0:
             return 0
-        map_put(store, ROOMS, key, left)
+        map_put(store.rooms, key, left)
     return max(room - left, 0) if left != DOES_NOT_ROAM else 0
 
 
-@kernel
+@inline
 def counted_room(store, node, char):
     """A number of strings of `char` after any of which `node` is certainly alive, where it counts code points; or 0."""
-    return max(_room_in(store, node, char, UNIT), _room_in(store, node, char, CHARACTER))
+    return max(_room_in(store, node, char, NodeFlag.UNIT), _room_in(store, node, char, NodeFlag.CHARACTER))

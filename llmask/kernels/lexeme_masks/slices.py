@@ -7,27 +7,13 @@ Cost: two walks of the trie, 1 ms each for 128,000 tokens.
 
 from __future__ import annotations
 
-from ..machine.constants import (
-    TRIE_BYTE_MASK,
-    TRIE_DEPTH_MASK,
-    TRIE_DEPTH_SHIFT,
-    TRIE_END_MASK,
-    TRIE_END_SHIFT,
-    TRIE_TOKEN_SHIFT,
-)
-from ..machine.jit import kernel, never_inline
+from ..machine.constants import TRIE_BYTE_MASK, TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
+from ..machine.jit import inline, kernel
 from ..regex.constructors import make_repeat
 from ..regex.derivatives import derivative
-from ..regex.nodes import EMPTY, NULLABLE, UNBOUNDED, has_flag
-from ..tables.memory import block, ensure, get_i32, get_i64, load_i32, load_i64, put_i32, store_i32, store_i64
-from ..tables.store_layout import (
-    DUPLICATES,
-    N_DUPLICATES,
-    N_TRIE,
-    SCRATCH,
-    SCRATCH_TOP,
-    TRIE,
-)
+from ..regex.nodes import UNBOUNDED, Node
+from ..tables.memory import load_i32, load_i64, reserve, store_i32, store_i64
+from ..vocabulary.trie_words import byte_of, depth_of, subtree_end, token_of
 
 
 @kernel
@@ -36,46 +22,45 @@ def count_characters(store, char, counts):
 
     The strings are a prefix code: behind each of them, and there alone, any number may follow.
     """
-    never_inline()
-    trie = block(store, TRIE)
-    first = store[SCRATCH_TOP]
+    trie = store.trie
+    first = store.scratch_top
     begun = first + TRIE_DEPTH_MASK + 2  # of each byte the derivative between two characters, where most bytes are
     counted = begun + 256  # of each depth the characters that ended on the way there
-    store[SCRATCH_TOP] = counted + TRIE_DEPTH_MASK + 2
-    ensure(store, SCRATCH, store[SCRATCH_TOP] * 4)
+    store.scratch_top = counted + TRIE_DEPTH_MASK + 2
+    reserve(store.scratch, store.scratch_top)
     between = make_repeat(store, char, 0, UNBOUNDED)
     for byte in range(256):
         rest = derivative(store, between, byte)
-        put_i32(block(store, SCRATCH), begun + byte, rest)
-    scratch = block(store, SCRATCH)
-    put_i32(scratch, first, between)
-    put_i32(scratch, counted, 0)
+        store.scratch[begun + byte] = rest
+    scratch = store.scratch
+    scratch[first] = between
+    scratch[counted] = 0
     node = 1
-    while node < store[N_TRIE]:
-        word = get_i64(trie, node)
-        depth = (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
-        above, byte = get_i32(scratch, first + depth - 1), word & TRIE_BYTE_MASK
+    while node < store.n_trie:
+        word = trie[node]
+        depth = depth_of(word)
+        above, byte = scratch[first + depth - 1], byte_of(word)
         if above == between:
-            rest = get_i32(scratch, begun + byte)
+            rest = scratch[begun + byte]
         else:
             rest = derivative(store, above, byte)
-            scratch = block(store, SCRATCH)  # it may have moved
-        if rest == EMPTY:
-            node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
+            scratch = store.scratch  # it may have moved
+        if rest == Node.EMPTY:
+            node = subtree_end(word)
             continue
-        put_i32(scratch, first + depth, rest)
-        count = get_i32(scratch, counted + depth - 1) + has_flag(store, rest, NULLABLE)
-        put_i32(scratch, counted + depth, count)
-        token = (word >> TRIE_TOKEN_SHIFT) - 1
-        if token >= 0 and has_flag(store, rest, NULLABLE):
+        scratch[first + depth] = rest
+        count = scratch[counted + depth - 1] + store.nodes[rest].nullable
+        scratch[counted + depth] = count
+        token = token_of(word)
+        if token >= 0 and store.nodes[rest].nullable:
             counts[token] = count
-            if store[N_DUPLICATES] != 0:
-                other = get_i32(block(store, DUPLICATES), token)
+            if store.n_duplicates != 0:
+                other = store.duplicates[token]
                 while other != 0:
                     counts[other] = count
-                    other = get_i32(block(store, DUPLICATES), other)
+                    other = store.duplicates[other]
         node += 1
-    store[SCRATCH_TOP] = first
+    store.scratch_top = first
 
 
 @kernel
@@ -85,31 +70,30 @@ def write_rest(store, mask, rest, main, source, source_main, n_source):
     `mask` is int32[n_words], `rest` the address of int64[n], its words, `main` that of int32[n], for each node the
     whole trie's. `source` and `source_main` are such arrays of `n_source` nodes, of a trie that has all these tokens.
     """
-    never_inline()
-    path = store[SCRATCH_TOP]  # of each depth the node of the source, and behind these where it is in `rest`
+    path = store.scratch_top  # of each depth the node of the source, and behind these where it is in `rest`
     written = path + TRIE_DEPTH_MASK + 2
-    scratch = ensure(store, SCRATCH, (written + TRIE_DEPTH_MASK + 2) * 4)
+    scratch = reserve(store.scratch, written + TRIE_DEPTH_MASK + 2)
     store_i64(rest, 0)
     store_i32(main, 0)
-    put_i32(scratch, written, 0)
+    scratch[written] = 0
     n = 1
     n_open = 1  # nodes that were written and not ended yet, the root among them
     n_common = 1  # of these how many lead to the node at hand
     for node in range(1, n_source):
         word = load_i64(source + node * 8)
-        depth = (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
-        put_i32(scratch, path + depth, node)
+        depth = depth_of(word)
+        scratch[path + depth] = node
         n_common = min(n_common, depth)
-        token = (word >> TRIE_TOKEN_SHIFT) - 1
+        token = token_of(word)
         if token < 0 or (mask[token >> 5] >> (token & 31)) & 1 != 0:
             continue
         _end_nodes(scratch, written, n_common, n_open, rest, n)
         for i in range(n_common, depth + 1):
-            above = get_i32(scratch, path + i)
+            above = scratch[path + i]
             word = load_i64(source + above * 8)
             store_i64(rest + n * 8, word & (TRIE_BYTE_MASK | TRIE_DEPTH_MASK << TRIE_DEPTH_SHIFT))
             store_i32(main + n * 4, load_i32(source_main + above * 4))
-            put_i32(scratch, written + i, n)
+            scratch[written + i] = n
             n += 1
         last = rest + (n - 1) * 8
         store_i64(last, load_i64(last) | (token + 1) << TRIE_TOKEN_SHIFT)
@@ -118,9 +102,9 @@ def write_rest(store, mask, rest, main, source, source_main, n_source):
     return n
 
 
-@kernel
+@inline
 def _end_nodes(scratch, written, first, last, rest, end):
     """Let the subtrees of open nodes from depth `first` to before `last` end at a node."""
     for i in range(first, last):
-        node = rest + get_i32(scratch, written + i) * 8
+        node = rest + scratch[written + i] * 8
         store_i64(node, load_i64(node) | end << TRIE_END_SHIFT)

@@ -20,45 +20,12 @@ Cost: 1.5-2 ns a node in the wide walk.
 
 from __future__ import annotations
 
-from ..lexer.dense_transitions import HOT_BYTES, HOT_DEAD, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state, is_wide
-from ..lexer.states import DEAD, S_ACCEPTS, state_field
-from ..machine.constants import (
-    TRIE_BYTE_MASK,
-    TRIE_DEPTH_MASK,
-    TRIE_DEPTH_SHIFT,
-    TRIE_END_MASK,
-    TRIE_END_SHIFT,
-    TRIE_TOKEN_SHIFT,
-)
-from ..machine.jit import kernel, never_inline
-from ..tables.memory import (
-    EXCEEDED,
-    block,
-    exceed,
-    get_i32,
-    get_i64,
-    get_u8,
-    load_i32,
-    load_i64,
-    spend,
-    store_i32,
-    store_i64,
-)
-from ..tables.store_layout import (
-    CHILD_BYTE,
-    CHILD_FIRST,
-    CHILD_NODE,
-    HOT_ROWS,
-    LIMIT_WALKED,
-    MAX_WALKED,
-    N_EXITS,
-    NARROW_FRAMES,
-    TRIE,
-    WALK_STACK,
-    WALKED,
-    WORDS,
-    WORDS_MARGIN,
-)
+from ..lexer.dense_transitions import HOT_BYTES, HotEntry, check_walked, expand, hot_row, hot_state, is_wide
+from ..lexer.states import DEAD
+from ..machine.jit import inline, kernel
+from ..tables.memory import load_i32, load_i64, reserve, spend, store_i32, store_i64
+from ..tables.store_layout import WORDS_MARGIN
+from ..vocabulary.trie_words import byte_of, depth_of, subtree_end, token_of
 from .excluded_texts import free_state, put_ends_right
 from .exits import add_exit
 from .literal_walk import NOT_LITERAL, literal_walk
@@ -66,15 +33,21 @@ from .literal_walk import NOT_LITERAL, literal_walk
 NEAR_NODES = 2048  # a subtree of so many nodes is 16 KB: jumping within it is cheaper than reading lists of children
 
 
-@kernel
+@inline
 def has_bit(words, token):
     return (load_i32(words + (token >> 5) * 4) >> (token & 31)) & 1 != 0
 
 
-@kernel
+@inline
 def set_bit(words, token):
     at = words + (token >> 5) * 4
     store_i32(at, load_i32(at) | (1 << (token & 31)))
+
+
+@inline
+def room_for_words(store):
+    """Address of the words of a walk, enlarged to those of the vocabulary; there is room for a pair behind them."""
+    return reserve(store.words, store.n_words + (WORDS_MARGIN + 8) // 4).address + WORDS_MARGIN
 
 
 @kernel
@@ -88,43 +61,42 @@ def wide_walk(store, trie, main, node, end, state):
     NO_TOKEN sets one in the margin before the words. That alone took the walk from 3.6 to 1.9 ns a node
     (`python -m bench.walk`).
     """
-    never_inline()
-    words = block(store, WORDS) + WORDS_MARGIN
-    stack = block(store, WALK_STACK)
-    depth = (load_i64(trie + node * 8) >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
+    words = store.words.address + WORDS_MARGIN
+    stack = store.walk_stack
+    depth = depth_of(load_i64(trie + node * 8))
     own = hot_row(store, state) * HOT_BYTES
-    own_entry = own // HOT_BYTES + HOT_FIRST
-    store_i64(stack + depth * 8, (node << 33) | own)
-    rows = block(store, HOT_ROWS)
+    own_entry = own // HOT_BYTES + HotEntry.FIRST
+    store_i64(stack.address + depth * 8, (node << 33) | own)
+    rows = store.hot_rows
     visited = 0
     n_tokens = 0
     node += 1
     while node < end:
         visited += 1
         word = load_i64(trie + node * 8)
-        at = stack + ((word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK) * 8
+        at = stack.address + depth_of(word) * 8
         above = load_i64(at - 8)
-        byte = word & TRIE_BYTE_MASK
+        byte = byte_of(word)
         if above & 0xFFFFFFFF == own:
             # most nodes loop in the state the walk began in: no address here depends on what the node before stored
-            entry = load_i32(rows + own + byte * 4)
+            entry = load_i32(rows.address + own + byte * 4)
             if entry == own_entry:
                 store_i64(at, (node << 33) | own)
-                set_bit(words, (word >> TRIE_TOKEN_SHIFT) - 1)
-                n_tokens += 1 if word >> TRIE_TOKEN_SHIFT != 0 else 0
+                set_bit(words, token_of(word))
+                n_tokens += 1 if token_of(word) >= 0 else 0
                 node += 1
                 continue
         else:
-            entry = load_i32(rows + (above & 0xFFFFFFFF) + byte * 4)
-        if entry == HOT_UNKNOWN:
+            entry = load_i32(rows.address + (above & 0xFFFFFFFF) + byte * 4)
+        if entry == HotEntry.UNKNOWN:
             entry = expand(store, (above & 0xFFFFFFFF) // HOT_BYTES, byte)
-            if store[EXCEEDED] != 0:
+            if store.exceeded != 0:
                 return n_tokens
-            rows = block(store, HOT_ROWS)
-        if entry >= HOT_FIRST:
-            store_i64(at, (node << 33) | ((entry - HOT_FIRST) * HOT_BYTES))
-            set_bit(words, (word >> TRIE_TOKEN_SHIFT) - 1)
-            n_tokens += 1 if word >> TRIE_TOKEN_SHIFT != 0 else 0
+            rows = store.hot_rows
+        if entry >= HotEntry.FIRST:
+            store_i64(at, (node << 33) | ((entry - HotEntry.FIRST) * HOT_BYTES))
+            set_bit(words, token_of(word))
+            n_tokens += 1 if token_of(word) >= 0 else 0
             node += 1
             continue
         if entry < 0:
@@ -132,43 +104,41 @@ def wide_walk(store, trie, main, node, end, state):
         elif above & (1 << 32) == 0:
             store_i64(at - 8, above | (1 << 32))  # a node is asked once
             parent_state = hot_state(store, (above & 0xFFFFFFFF) // HOT_BYTES)
-            if state_field(store, parent_state, S_ACCEPTS) != 0:
+            if store.states[parent_state].accepts != 0:
                 parent = above >> 33
                 add_exit(store, parent if main == 0 else load_i32(main + parent * 4), parent_state)
-        node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
+        node = subtree_end(word)
     spend(store, visited >> 3)
-    store[WALKED] += visited
-    if store[WALKED] > store[MAX_WALKED]:
-        exceed(store, LIMIT_WALKED)
+    store.walked += visited
+    check_walked(store)
     return n_tokens
 
 
-@kernel
+@inline
 def _subtree_walk(store, trie, node, end, state):
     """As `wide_walk` of the whole trie; of declared keys and others, that of others, whose exits are put right."""
     n_tokens = literal_walk(store, node, state)
     if n_tokens != NOT_LITERAL:
         return n_tokens
-    first_exit = store[N_EXITS]
+    first_exit = store.n_exits
     other, texts = free_state(store, state)
     if other != DEAD:
         n_tokens = wide_walk(store, trie, 0, node, end, other)
-        put_ends_right(store, state, first_exit, store[N_EXITS], node, texts, True)
+        put_ends_right(store, state, first_exit, store.n_exits, node, texts, True)
         return n_tokens
     return wide_walk(store, trie, 0, node, end, state)
 
 
-FRAME = 5  # int64: node, next child, end of children, hot row, whether a child was dead
-
-
-@kernel
-def _write_frame(store, frame, node, hot):
-    first = block(store, CHILD_FIRST)
-    store_i64(frame, node)
-    store_i64(frame + 8, get_i32(first, node))
-    store_i64(frame + 16, get_i32(first, node + 1))
-    store_i64(frame + 24, hot)
-    store_i64(frame + 32, 0)
+@inline
+def write_frame(store, depth, node, hot):
+    """Put a node on the stack of a walk."""
+    first = store.child_first
+    frame = store.narrow_frames[depth]
+    frame.node = node
+    frame.child = first[node]
+    frame.end = first[node + 1]
+    frame.hot = hot
+    frame.was_dead = 0
 
 
 @kernel
@@ -178,65 +148,61 @@ def narrow_walk(store, root, root_state):
 
     Returns the number of tokens.
     """
-    never_inline()
     n_tokens = literal_walk(store, root, root_state)
     if n_tokens != NOT_LITERAL:
         return n_tokens
-    words = block(store, WORDS) + WORDS_MARGIN
-    trie = block(store, TRIE)
-    child_first = block(store, CHILD_FIRST)
-    child_byte = block(store, CHILD_BYTE)
-    child_node = block(store, CHILD_NODE)
-    frame = block(store, NARROW_FRAMES)
+    words = store.words.address + WORDS_MARGIN
+    trie = store.trie
+    child_first = store.child_first
+    child_byte = store.child_byte
+    child_node = store.child_node
+    frames = store.narrow_frames
     n_tokens = 0
     depth = 0
-    _write_frame(store, frame, root, hot_row(store, root_state))
-    rows = block(store, HOT_ROWS)
-    while depth >= 0 and store[EXCEEDED] == 0:
-        first = load_i64(frame + 8)
-        end = load_i64(frame + 16)
-        hot = load_i64(frame + 24)
-        child = first
-        entry = HOT_DEAD
+    write_frame(store, 0, root, hot_row(store, root_state))
+    rows = store.hot_rows
+    while depth >= 0 and store.exceeded == 0:
+        frame = frames[depth]
+        child = first = frame.child
+        end = frame.end
+        hot = frame.hot
+        entry = HotEntry.DEAD
         while child < end:
-            at = hot * HOT_BYTES + get_u8(child_byte, child) * 4
-            entry = load_i32(rows + at)
-            if entry == HOT_UNKNOWN:
-                entry = expand(store, hot, get_u8(child_byte, child))
-                rows = block(store, HOT_ROWS)
+            at = hot * HOT_BYTES + child_byte[child] * 4
+            entry = load_i32(rows.address + at)
+            if entry == HotEntry.UNKNOWN:
+                entry = expand(store, hot, child_byte[child])
+                rows = store.hot_rows
             child += 1
-            if entry != HOT_DEAD:
+            if entry != HotEntry.DEAD:
                 break
         spend(store, 1 + ((child - first) >> 3))
-        store[WALKED] += child - first
-        if child - first > (0 if entry == HOT_DEAD else 1):
-            store_i64(frame + 32, 1)
-        if entry == HOT_DEAD:  # all children are done
-            if load_i64(frame + 32) != 0 and state_field(store, hot_state(store, hot), S_ACCEPTS) != 0:
-                add_exit(store, load_i64(frame), hot_state(store, hot))
-            frame -= FRAME * 8
+        store.walked += child - first
+        if child - first > (0 if entry == HotEntry.DEAD else 1):
+            frame.was_dead = 1
+        if entry == HotEntry.DEAD:  # all children are done
+            if frame.was_dead != 0 and store.states[hot_state(store, hot)].accepts != 0:
+                add_exit(store, frame.node, hot_state(store, hot))
             depth -= 1
             continue
-        store_i64(frame + 8, child)
-        node = get_i32(child_node, child - 1)
+        frame.child = child
+        node = child_node[child - 1]
         if entry < 0:
             add_exit(store, node, -entry)
             continue
-        word = get_i64(trie, node)
-        if word >> TRIE_TOKEN_SHIFT != 0:
-            set_bit(words, (word >> TRIE_TOKEN_SHIFT) - 1)
+        word = trie[node]
+        if token_of(word) >= 0:
+            set_bit(words, token_of(word))
             n_tokens += 1
-        if get_i32(child_first, node) == get_i32(child_first, node + 1):
+        if child_first[node] == child_first[node + 1]:
             continue
-        end_node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
-        state = hot_state(store, entry - HOT_FIRST)
+        end_node = subtree_end(word)
+        state = hot_state(store, entry - HotEntry.FIRST)
         if end_node - node <= NEAR_NODES or is_wide(store, state):
-            n_tokens += _subtree_walk(store, trie, node, end_node, state)
-            rows = block(store, HOT_ROWS)
+            n_tokens += _subtree_walk(store, trie.address, node, end_node, state)
+            rows = store.hot_rows
         else:
-            frame += FRAME * 8
             depth += 1
-            _write_frame(store, frame, node, entry - HOT_FIRST)
-    if store[WALKED] > store[MAX_WALKED]:
-        exceed(store, LIMIT_WALKED)
+            write_frame(store, depth, node, entry - HotEntry.FIRST)
+    check_walked(store)
     return n_tokens

@@ -10,44 +10,42 @@ state and the derivatives.
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..regex.emptiness import is_empty
-from ..regex.nodes import EMPTY, push
+from ..regex.nodes import Node, push
 from ..regex.text_derivatives import text_derivative
 from ..tables.interning import MISSING, list_item, list_length, map_get, map_put
-from ..tables.memory import EXCEEDED, block, spend
-from ..tables.store_layout import LEAPS, SCRATCH_TOP, STATE_KEYS, TOKEN_DATA
+from ..tables.memory import spend
 from .states import DEAD, is_lazy, make_state
 
 
-@kernel
+@inline
 def known_leap(store, state, position):
-    """State behind a token's bytes from a position in TOKEN_DATA on, or MISSING. Reads only."""
-    return map_get(store, LEAPS, state << 32 | position)
+    """State behind a token's bytes from a position in `token_data` on, or MISSING. Reads only."""
+    return map_get(store.leaps, state << 32 | position)
 
 
 @kernel
 def leap(store, state, position, n):
-    """State behind the last `n` bytes of a token, from a position in TOKEN_DATA on; DEAD if no lexeme has them all."""
-    never_inline()
+    """State behind the last `n` bytes of a token, from a position in `token_data` on; DEAD if no lexeme has all."""
     target = known_leap(store, state, position)
     if target != MISSING:
         return target
-    first = store[SCRATCH_TOP]
-    n_items = list_length(store, STATE_KEYS, state) & -2
+    first = store.scratch_top
+    n_items = list_length(store.state_keys, state) & -2
     spend(store, 4 + n_items)
     for i in range(0, n_items, 2):
-        node = list_item(store, STATE_KEYS, state, i + 1)
+        node = list_item(store.state_keys, state, i + 1)
         if is_lazy(store, node):  # may end on the way, and all others with it
-            store[SCRATCH_TOP] = first
+            store.scratch_top = first
             return DEAD
-        rest = text_derivative(store, node, block(store, TOKEN_DATA) + position, n)
-        if rest != EMPTY and not is_empty(store, rest):
-            push(store, list_item(store, STATE_KEYS, state, i))
+        rest = text_derivative(store, node, store.token_data.address + position, n)
+        if rest != Node.EMPTY and not is_empty(store, rest):
+            push(store, list_item(store.state_keys, state, i))
             push(store, rest)
     target = make_state(store, first, False)
-    if store[EXCEEDED] != 0:
+    if store.exceeded != 0:
         return DEAD
     if target != DEAD:
-        map_put(store, LEAPS, state << 32 | position, target)
+        map_put(store.leaps, state << 32 | position, target)
     return target

@@ -19,64 +19,15 @@ Cost: a known transition 2 ns; a new state about 0.3 us and its derivatives.
 
 from __future__ import annotations
 
-from ..machine.atomics import load_acquire_i32, publish_i32
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..regex.class_maps import class_of, meet, n_classes
 from ..regex.derivatives import derivative
 from ..regex.emptiness import is_empty
-from ..regex.nodes import (
-    EMPTY,
-    EPSILON,
-    K_CONCAT,
-    K_TOKENS,
-    K_UNION,
-    KIND,
-    LAZY_END,
-    MAP,
-    NULLABLE,
-    A,
-    B,
-    field,
-    has_flag,
-    push,
-    scratch,
-)
+from ..regex.nodes import Node, push
 from ..tables.interning import intern_list, list_item, list_length, list_offset, map_get, map_put
-from ..tables.memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32, spend
-from ..tables.store_layout import (
-    LEXEME_OF_NODE,
-    LEXEME_SETS,
-    LEXEMES,
-    LIMIT_STATES,
-    MAX_STATES,
-    N_LEXEMES,
-    N_TRANSITIONS,
-    NODE_LISTS,
-    SCRATCH,
-    SCRATCH_TOP,
-    SET_STARTS,
-    STATE_KEYS,
-    STATES,
-    TRANSITIONS,
-)
-
-STATE_FIELDS = 16
-S_MAP = 0  # class map
-S_ROW = 1  # first entry in TRANSITIONS + 1, 0 = none yet
-S_ACCEPTS = 2  # set of lexemes that may end here, 0 = none
-S_FINISHED = 3  # 1 when every lexeme ends here and none goes on
-S_TWIN = 4  # state that carries the mask and exits: the anonymous twin, or the state itself
-S_MASK_KIND = 5  # see trie_walk.py
-S_MASK = 6
-S_N_TOKENS = 7
-S_FIRST_EXIT = 8
-S_N_EXITS = 9
-S_HOT = 10  # number of the expanded row + 1, 0 = none
-S_SINGLE = 11  # the set of its only lexeme, 0 = several
-S_WIDE = 12  # 0 = not counted yet, 1 = few bytes lead on, 2 = many
-S_GOES_ON = 13  # 0 = not looked yet, 1 = no, 2 = two ways to go on that are different texts, see mask/boundary_walk.py
-S_BASE = 15  # the state whose mask and exits it has beside its own exits, 0 = none; see lexeme_masks/state_masks.py
-S_WALKED = 14  # 1 when the bytes of all tokens were followed from here: a transition not built yet is of no token
+from ..tables.kinds import NodeKind
+from ..tables.memory import exceed, reserve, spend
+from ..tables.store_layout import LIMIT_STATES
 
 UNKNOWN = 0  # reserved state: transition not built yet
 DEAD = 1  # reserved state: no lexeme can go on
@@ -86,237 +37,220 @@ MISS = -2  # a reader found something that only a builder may make
 
 
 @kernel
-def state_field(store, state, name):
-    return get_i32(block(store, STATES), state * STATE_FIELDS + name)
-
-
-@kernel
-def put_state_field(store, state, name, value):
-    put_i32(block(store, STATES), state * STATE_FIELDS + name, value)
-
-
-@kernel
 def init_states(store):
     """Make the reserved states, the empty lexeme set and the anonymous lexeme."""
-    never_inline()
     push(store, START_MARK)
-    address = block(store, SCRATCH)
-    first = store[SCRATCH_TOP] - 1
-    intern_list(store, STATE_KEYS, address, first, 1)  # UNKNOWN
-    store[SCRATCH_TOP] = first
-    intern_list(store, STATE_KEYS, address, first, 0)  # DEAD
-    ensure(store, STATES, 2 * STATE_FIELDS * 4)
-    intern_list(store, LEXEME_SETS, address, first, 0)
-    ensure(store, SET_STARTS, 256)
-    put_i32(block(store, SET_STARTS), 0, DEAD)
-    ensure(store, LEXEMES, 256)
-    store[N_LEXEMES] = 1
+    address = store.scratch
+    first = store.scratch_top - 1
+    intern_list(store.state_keys, address.address, first, 1)  # UNKNOWN
+    store.scratch_top = first
+    intern_list(store.state_keys, address.address, first, 0)  # DEAD
+    reserve(store.states, 2)
+    intern_list(store.lexeme_sets, address.address, first, 0)
+    reserve(store.set_starts, 64)
+    store.set_starts[0] = DEAD
+    reserve(store.lexemes, 64)
+    store.n_lexemes = 1
 
 
 @kernel
 def lexeme_of(store, node):
     """Lexeme whose root is `node`; grammars that use the same expression share it."""
-    never_inline()
-    known = map_get(store, LEXEME_OF_NODE, node)
+    known = map_get(store.lexeme_of_node, node)
     if known >= 0:
         return known
-    lexeme = store[N_LEXEMES]
-    put_i32(ensure(store, LEXEMES, (lexeme + 1) * 4), lexeme, node)
-    store[N_LEXEMES] = lexeme + 1
-    map_put(store, LEXEME_OF_NODE, node, lexeme)
+    lexeme = store.n_lexemes
+    reserve(store.lexemes, lexeme + 1)[lexeme] = node
+    store.n_lexemes = lexeme + 1
+    map_put(store.lexeme_of_node, node, lexeme)
     return lexeme
 
 
-@kernel
+@inline
 def token_set_of(store, lexeme):
     """Token set of a terminal (parser/token_terminals.py), or -1 for lexemes of bytes."""
-    node = get_i32(block(store, LEXEMES), lexeme)
-    return field(store, node, A) if field(store, node, KIND) == K_TOKENS else -1
+    node = store.lexemes[lexeme]
+    return store.nodes[node].a if store.nodes[node].kind == NodeKind.TOKENS else -1
 
 
 @kernel
 def lexeme_set(store, first):
     """Id of the set of lexemes (sorted, distinct) in the scratch items from `first`, which are taken off."""
-    never_inline()
-    n = store[SCRATCH_TOP] - first
-    known = store[LEXEME_SETS + 3]
+    n = store.scratch_top - first
+    known = store.lexeme_sets.count
     if n == 0 and known != 0:
         return 0
-    number = intern_list(store, LEXEME_SETS, block(store, SCRATCH), first, n)
-    store[SCRATCH_TOP] = first
+    number = intern_list(store.lexeme_sets, store.scratch.address, first, n)
+    store.scratch_top = first
     if number == known:
-        ensure(store, SET_STARTS, (number + 1) * 4)
+        reserve(store.set_starts, number + 1)
     return number
 
 
-@kernel
+@inline
 def single_set(store, lexeme):
     push(store, lexeme)
-    return lexeme_set(store, store[SCRATCH_TOP] - 1)
+    return lexeme_set(store, store.scratch_top - 1)
 
 
 @kernel
 def make_state(store, first, is_start):
     """State for the (lexeme, node) pairs in the scratch items from `first`, which are taken off."""
-    never_inline()
-    n = store[SCRATCH_TOP] - first
+    n = store.scratch_top - first
     if n == 0:
         return DEAD
     if is_start:
         push(store, START_MARK)
-    known = store[STATE_KEYS + 3]
-    state = intern_list(store, STATE_KEYS, block(store, SCRATCH), first, store[SCRATCH_TOP] - first)
+    known = store.state_keys.count
+    state = intern_list(store.state_keys, store.scratch.address, first, store.scratch_top - first)
     if state != known:
-        store[SCRATCH_TOP] = first
+        store.scratch_top = first
         return state
-    if known >= store[MAX_STATES]:
+    if known >= store.max_states:
         exceed(store, LIMIT_STATES)
     spend(store, 12 + n)
-    ensure(store, STATES, (state + 1) * STATE_FIELDS * 4)
+    reserve(store.states, state + 1)
     class_map = 0
     finished = 1
-    accepted = store[SCRATCH_TOP]
+    accepted = store.scratch_top
     for i in range(first, first + n, 2):
-        node = scratch(store, i + 1)
-        class_map = meet(store, class_map, field(store, node, MAP))
-        if node != EPSILON:
+        node = store.scratch[i + 1]
+        class_map = meet(store, class_map, store.nodes[node].map)
+        if node != Node.EPSILON:
             finished = 0
-        if not is_start and has_flag(store, node, NULLABLE):
-            push(store, scratch(store, i))
-    put_state_field(store, state, S_ACCEPTS, lexeme_set(store, accepted))
-    put_state_field(store, state, S_MAP, class_map)
-    put_state_field(store, state, S_FINISHED, 0 if is_start else finished)
-    lexeme = scratch(store, first)
-    node = scratch(store, first + 1)
-    store[SCRATCH_TOP] = first
-    put_state_field(store, state, S_TWIN, state)
+        if not is_start and store.nodes[node].nullable:
+            push(store, store.scratch[i])
+    store.states[state].accepts = lexeme_set(store, accepted)
+    store.states[state].map = class_map
+    store.states[state].finished = 0 if is_start else finished
+    lexeme = store.scratch[first]
+    node = store.scratch[first + 1]
+    store.scratch_top = first
+    store.states[state].twin = state
     if n == 2:
-        put_state_field(store, state, S_SINGLE, single_set(store, lexeme))
+        store.states[state].single = single_set(store, lexeme)
         if lexeme != ANONYMOUS:
             push(store, ANONYMOUS)
             push(store, node)
             twin = _make_twin(store, first, is_start)
-            put_state_field(store, state, S_TWIN, twin)
+            store.states[state].twin = twin
     return state
 
 
 @kernel
 def _make_twin(store, first, is_start):
     """The anonymous twin of a state (a copy of make_state for one pair: kernels do not call themselves)."""
-    never_inline()
-    node = scratch(store, first + 1)
+    node = store.scratch[first + 1]
     if is_start:
         push(store, START_MARK)
-    known = store[STATE_KEYS + 3]
-    state = intern_list(store, STATE_KEYS, block(store, SCRATCH), first, store[SCRATCH_TOP] - first)
-    store[SCRATCH_TOP] = first
+    known = store.state_keys.count
+    state = intern_list(store.state_keys, store.scratch.address, first, store.scratch_top - first)
+    store.scratch_top = first
     if state != known:
         return state
-    ensure(store, STATES, (state + 1) * STATE_FIELDS * 4)
-    put_state_field(store, state, S_MAP, field(store, node, MAP))
-    put_state_field(store, state, S_FINISHED, 1 if node == EPSILON and not is_start else 0)
-    put_state_field(store, state, S_TWIN, state)
+    reserve(store.states, state + 1)
+    store.states[state].map = store.nodes[node].map
+    store.states[state].finished = 1 if node == Node.EPSILON and not is_start else 0
+    store.states[state].twin = state
     single = single_set(store, ANONYMOUS)
-    put_state_field(store, state, S_SINGLE, single)
-    if not is_start and has_flag(store, node, NULLABLE):
-        put_state_field(store, state, S_ACCEPTS, single)
+    store.states[state].single = single
+    if not is_start and store.nodes[node].nullable:
+        store.states[state].accepts = single
     return state
 
 
 @kernel
 def start_state(store, set_number):
     """The state that expects any lexeme of a set; DEAD where there are none but tokens."""
-    never_inline()
-    state = get_i32(block(store, SET_STARTS), set_number)
+    state = store.set_starts[set_number]
     if state != UNKNOWN:
         return state
-    first = store[SCRATCH_TOP]
-    offset = list_offset(store, LEXEME_SETS, set_number)
-    for i in range(list_length(store, LEXEME_SETS, set_number)):
-        lexeme = get_i32(block(store, LEXEME_SETS + 1), offset + i)
-        root = get_i32(block(store, LEXEMES), lexeme)
-        if field(store, root, KIND) != K_TOKENS:  # the lexer reads bytes
+    first = store.scratch_top
+    offset = list_offset(store.lexeme_sets, set_number)
+    for i in range(list_length(store.lexeme_sets, set_number)):
+        lexeme = store.lexeme_sets.pool[offset + i]
+        root = store.lexemes[lexeme]
+        if store.nodes[root].kind != NodeKind.TOKENS:  # the lexer reads bytes
             push(store, lexeme)
             push(store, root)
     state = make_state(store, first, True)
-    if store[EXCEEDED] == 0:
-        put_i32(block(store, SET_STARTS), set_number, state)
+    if store.exceeded == 0:
+        store.set_starts[set_number] = state
     return state
 
 
-@kernel
+@inline
 def is_start(store, state):
     """Whether nothing of a lexeme was read in a state; DEAD is the start where no lexeme of bytes is expected."""
-    return state == DEAD or list_length(store, STATE_KEYS, state) & 1 != 0
+    return state == DEAD or list_length(store.state_keys, state) & 1 != 0
 
 
-@kernel
+@inline
 def known_next(store, state, byte):
     """State after one more byte, or UNKNOWN where it is not built yet. Reads only."""
-    states = block(store, STATES)
-    row = load_acquire_i32(states + (state * STATE_FIELDS + S_ROW) * 4)
+    states = store.states
+    row = states[state].row
     if row == 0:
         return DEAD if state == DEAD else UNKNOWN
-    byte_class = class_of(store, get_i32(states, state * STATE_FIELDS + S_MAP), byte)
-    return load_acquire_i32(block(store, TRANSITIONS) + (row - 1 + byte_class) * 4)
+    byte_class = class_of(store, states[state].map, byte)
+    return store.transitions[row - 1 + byte_class]
 
 
-@kernel
+@inline
 def next_state(store, state, byte):
     """State after one more byte; builds it."""
     known = known_next(store, state, byte)
     return known if known != UNKNOWN else _build_next(store, state, byte)
 
 
-@kernel
+@inline
 def is_lazy(store, node):
     """Whether a node is what is left of a lazy lexeme: all of its alternatives end in LAZY_END, or none."""
-    kind = field(store, node, KIND)
-    while kind == K_CONCAT or kind == K_UNION:
-        node = field(store, node, B) if kind == K_CONCAT else list_item(store, NODE_LISTS, field(store, node, A), 0)
-        kind = field(store, node, KIND)
-    return node == LAZY_END
+    kind = store.nodes[node].kind
+    while kind == NodeKind.CONCAT or kind == NodeKind.UNION:
+        node = store.nodes[node].b if kind == NodeKind.CONCAT else list_item(store.node_lists, store.nodes[node].a, 0)
+        kind = store.nodes[node].kind
+    return node == Node.LAZY_END
 
 
-@kernel
+@inline
 def _end_lazy_lexemes(store, first):
     """Where lazy lexemes may end, keep those, with nothing left, of the pairs in the scratch items from `first`."""
     kept = first
-    for i in range(first, store[SCRATCH_TOP], 2):
-        node = scratch(store, i + 1)
-        if has_flag(store, node, NULLABLE) and is_lazy(store, node):
-            put_i32(block(store, SCRATCH), kept, scratch(store, i))
-            put_i32(block(store, SCRATCH), kept + 1, EPSILON)
+    for i in range(first, store.scratch_top, 2):
+        node = store.scratch[i + 1]
+        if store.nodes[node].nullable and is_lazy(store, node):
+            store.scratch[kept] = store.scratch[i]
+            store.scratch[kept + 1] = Node.EPSILON
             kept += 2
     if kept > first:
-        store[SCRATCH_TOP] = kept
+        store.scratch_top = kept
 
 
 @kernel
 def _build_next(store, state, byte):
     """Take the derivatives of a state's nodes and write the entry of the byte's class."""
-    never_inline()
-    class_map = state_field(store, state, S_MAP)
-    row = state_field(store, state, S_ROW) - 1
+    class_map = store.states[state].map
+    row = store.states[state].row - 1
     if row < 0:
-        row = store[N_TRANSITIONS]
-        store[N_TRANSITIONS] = row + n_classes(store, class_map)
-        ensure(store, TRANSITIONS, store[N_TRANSITIONS] * 4)
-        publish_i32(block(store, STATES) + (state * STATE_FIELDS + S_ROW) * 4, row + 1)
-    first = store[SCRATCH_TOP]
-    offset = list_offset(store, STATE_KEYS, state)
-    n = list_length(store, STATE_KEYS, state) & -2  # without the mark of a start state
+        row = store.n_transitions
+        store.n_transitions = row + n_classes(store, class_map)
+        reserve(store.transitions, store.n_transitions)
+        store.states[state].row = row + 1
+    first = store.scratch_top
+    offset = list_offset(store.state_keys, state)
+    n = list_length(store.state_keys, state) & -2  # without the mark of a start state
     spend(store, 4 + n)
     for i in range(0, n, 2):
-        lexeme = get_i32(block(store, STATE_KEYS + 1), offset + i)
-        node = get_i32(block(store, STATE_KEYS + 1), offset + i + 1)
+        lexeme = store.state_keys.pool[offset + i]
+        node = store.state_keys.pool[offset + i + 1]
         rest = derivative(store, node, byte)
-        if rest != EMPTY and not is_empty(store, rest):
+        if rest != Node.EMPTY and not is_empty(store, rest):
             push(store, lexeme)
             push(store, rest)
     _end_lazy_lexemes(store, first)
     target = make_state(store, first, False)
-    if store[EXCEEDED] != 0:
+    if store.exceeded != 0:
         return DEAD
-    publish_i32(block(store, TRANSITIONS) + (row + class_of(store, class_map, byte)) * 4, target)
+    store.transitions[row + class_of(store, class_map, byte)] = target
     return target

@@ -27,10 +27,15 @@ from typing import Any
 
 import numba
 from numba.core import caching
-from numba.extending import intrinsic
 
 from llmask import forks
-from llmask.kernels.machine.linking import DoorCompiler, HelperCompiler, without_machine_code, without_wrappers
+from llmask.kernels.machine.linking import (
+    DoorCompiler,
+    HelperCompiler,
+    InlineCompiler,
+    without_machine_code,
+    without_wrappers,
+)
 from llmask.kernels.machine.prebuilt import CHECK_BOUNDS, KERNELS, sources_digest, tell
 
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
@@ -40,12 +45,21 @@ _making_ready = forks.new_lock(forks.KERNELS)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Declare a helper that only compiled code calls. All its integers are int64.
+    """Declare a helper that only compiled code calls, and that stays a function. All its integers are int64.
 
     Left to itself numba compiles a helper anew for every literal argument and integer width: 540 functions instead of
     150, and three times the waiting.
     """
-    dispatcher = numba.njit(**_OPTIONS, pipeline_class=HelperCompiler)(function)
+    return _helper(function, HelperCompiler)
+
+
+def inline(function: Callable[..., Any]) -> Any:
+    """The same for a small one, which may be copied to where it is called."""
+    return _helper(function, InlineCompiler)
+
+
+def _helper(function: Callable[..., Any], pipeline: Any) -> Any:
+    dispatcher = numba.njit(**_OPTIONS, pipeline_class=pipeline)(function)
     without_machine_code(dispatcher)
     resolve = dispatcher.get_call_template
 
@@ -64,17 +78,6 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 def _widen(given: Any) -> Any:
     return numba.int64 if isinstance(given, (numba.types.Integer, numba.types.Boolean)) else given
-
-
-@intrinsic
-def never_inline(typingctx):
-    """Written as the first statement of a large kernel that is called from several places: keeps the code small."""
-
-    def codegen(context, builder, signature, args):
-        builder.function.attributes.add("noinline")
-        return context.get_dummy_value()
-
-    return numba.types.void(), codegen
 
 
 @cache

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    *("door", "entry_point", "is_cached", "kernel", "make_everything_ready", "make_ready", "never_inline"),
-    *("intrinsic", "types"),
-]
+from .records import Lists, Map
+from .views import BlockView, FamilyView, TableView
+
+__all__ = ["door", "intrinsic", "types"]
 
 _LOW_64 = (1 << 64) - 1
 _VECTOR_BYTES = 64
@@ -33,15 +33,6 @@ _one_at_a_time = threading.Lock()  # for what is one instruction elsewhere
 
 
 # --- declarations, as in compiling.py
-
-
-def kernel(function: Callable[..., Any]) -> Any:
-    """A helper that only kernels call: the function itself."""
-    return function
-
-
-def never_inline() -> None:
-    """Nothing: there is no code to keep small."""
 
 
 def door(signature: str, group: str, holds_lock: bool = False) -> Callable[[Callable[..., Any]], Any]:
@@ -57,7 +48,7 @@ def door(signature: str, group: str, holds_lock: bool = False) -> Callable[[Call
                 if isinstance(argument, np.ndarray):
                     if argument.dtype != np.dtype(dtype.replace("boolean", "bool")):
                         raise TypeError(f"{function.__name__}: an array of {argument.dtype}, where it takes {dtype}")
-                    taken.append(Array(argument))
+                    taken.append(Items(argument))
                 else:
                     taken.append(int(argument))
             return function(*taken)
@@ -67,27 +58,7 @@ def door(signature: str, group: str, holds_lock: bool = False) -> Callable[[Call
     return declare
 
 
-def entry_point(door: Any) -> Callable[..., Any]:
-    """The door itself."""
-    function: Callable[..., Any] = door
-    return function
-
-
-def is_cached(group: str) -> bool:
-    """True: there is nothing to compile."""
-    return True
-
-
-def make_ready(group: str, announce: bool | None = None) -> None:
-    """Do nothing."""
-
-
-def make_everything_ready() -> str:
-    """Do nothing; returns how kernels run, for people."""
-    return "interpreted, there is nothing to compile"
-
-
-class Array:
+class Items:
     """An array of NumPy whose items are read as Python's integers, which have no width that could be exceeded."""
 
     def __init__(self, array: npt.NDArray[Any]) -> None:
@@ -108,7 +79,7 @@ class _Signature(tuple[Any, ...]):
 
 
 class _Type:
-    """A type of a signature; called with those of its arguments it is that of a function."""
+    """A type of a signature; called with the types of its arguments it is the type of a function."""
 
     def __init__(self, native: Any) -> None:
         self.native = native
@@ -186,15 +157,32 @@ def fill_bytes(destination: int, n_bytes: int, value: int) -> None:
 
 # --- tables
 
-_SLOTS = ctypes.c_int64 * 4096  # more than any table has
+
+TABLE = None  # nothing asks for the type of a table
 
 
-def as_table(address: int) -> Any:
-    return _SLOTS.from_address(address)
+def as_table(address: int) -> TableView:
+    return TableView(address)
 
 
-def address_of(table: Any) -> int:
-    return ctypes.addressof(table)
+def address_of(table: TableView) -> int:
+    return table.address
+
+
+def loaded_again(block: BlockView) -> BlockView:
+    return BlockView(block.table, block.slot, block.declared)
+
+
+def item_bytes(block: BlockView) -> int:
+    return block.item_bytes
+
+
+def lists_at(table: TableView, slot: int) -> FamilyView:
+    return FamilyView(table, slot, Lists.parts)
+
+
+def map_at(table: TableView, slot: int) -> FamilyView:
+    return FamilyView(table, slot, Map.parts)
 
 
 # --- numbers of 64 bits
@@ -259,7 +247,7 @@ _code: list[Callable[[int, int], int]] = []
 def address_of_code(function: Callable[[int, int], int]) -> int:
     if function not in _code:
         _code.append(function)
-    return _code.index(function) + 1  # 0 is none
+    return _code.index(function) + 1  # 0: no code
 
 
 def call_at(address: int, one: int, other: int) -> int:

@@ -46,8 +46,18 @@ def _add_below(library: Any, found: dict[Any, None]) -> None:
             found[called] = None
 
 
-class HelperCompiler(Compiler):
-    """Numba's pipeline, with a helper's library at its end."""
+class _CalledLibrary(_HelperLibrary):
+    """The code of one helper that stays a function where it is called."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        for function in ir_module.functions:
+            if not function.is_declaration:
+                function.attributes.add("noinline")
+        super().add_ir_module(ir_module)
+
+
+class InlineCompiler(Compiler):
+    """Numba's pipeline, with the library of a helper at its end that LLVM may copy to where it is called."""
 
     _library_class = _HelperLibrary
 
@@ -56,6 +66,12 @@ class HelperCompiler(Compiler):
         state.library = self._library_class(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return super()._compile_core()
+
+
+class HelperCompiler(InlineCompiler):
+    """Numba's pipeline, with the library of a helper at its end that is called: large ones keep the code small so."""
+
+    _library_class = _CalledLibrary
 
 
 class DoorCompiler(HelperCompiler):

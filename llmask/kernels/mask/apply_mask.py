@@ -14,7 +14,7 @@ Cost: a row of 128,256 float32 in place 3-12 us, copied 15 us, every 12 bytes 10
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel
+from ..machine.jit import door, inline
 from ..machine.lanes import (
     LANES,
     choose_16,
@@ -49,7 +49,7 @@ FAR = 8 * 2**20  # bytes of logits that do not fit the caches: batches of string
 FEW = 8  # refused tokens of a word that are written one by one: 10 us a row of a string, not 16; half in batches
 
 
-@kernel
+@inline
 def load_item(address, size):
     """A logit as the number that its bits are; the sign of narrow ones is dropped."""
     if size == 4:
@@ -57,7 +57,7 @@ def load_item(address, size):
     return load_item_16(address) if size == 2 else load_item_64(address)
 
 
-@kernel
+@inline
 def store_item(address, value, size):
     """Write a logit."""
     if size == 4:
@@ -68,7 +68,7 @@ def store_item(address, value, size):
         store_item_64(address, value)
 
 
-@kernel
+@inline
 def choose(destination, source, word, refused, size):
     """Write 32 values side by side: those at `source` that the word allows, `refused` for the others."""
     if word == 0:
@@ -100,7 +100,7 @@ def choose(destination, source, word, refused, size):
         choose_64(destination, source, word, refused)
 
 
-@kernel
+@inline
 def has_other(address, refused, size):
     """Whether one of 32 values side by side is not `refused`."""
     if size == 4:
@@ -110,13 +110,13 @@ def has_other(address, refused, size):
     return differing_64(address, refused) != 0
 
 
-@kernel
+@inline
 def word_at(words, n_words, index):
     """A word of the mask without its sign; beyond the mask everything is refused."""
     return load_u32(words + 4 * index) if index < n_words else 0
 
 
-@kernel
+@inline
 def apply_side_by_side(destination, source, n_values, words, n_words, refused, size, is_far):
     """Apply a row of the mask to values side by side; returns whether one is left that is not `refused`.
 
@@ -143,7 +143,7 @@ def apply_side_by_side(destination, source, n_values, words, n_words, refused, s
     return is_alive
 
 
-@kernel
+@inline
 def apply_apart(address, stride, n_values, words, n_words, refused, size):
     """Apply a row of the mask in place to values `stride` bytes apart; returns whether one is left that counts."""
     is_alive = False

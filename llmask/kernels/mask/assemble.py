@@ -13,91 +13,25 @@ Cost: of the walks; filling copies 16 KB (0.3 us) and sets 1 ns a listed token.
 
 from __future__ import annotations
 
-from ..lexeme_masks.state_masks import MASK_LIST, MASK_NONE, MASK_WORDS, build_state_mask, intern_mask
-from ..lexeme_masks.subtree_masks import M_FIRST_EXIT, M_KIND, M_MASK, M_N_EXITS, M_N_TOKENS, part_field, part_mask
-from ..lexeme_masks.trie_walk import has_bit, set_bit
-from ..lexer.states import DEAD, S_MASK, S_MASK_KIND, S_N_TOKENS, S_TWIN, state_field
-from ..machine.atomics import load_acquire_i32, publish_i32
-from ..machine.jit import kernel, never_inline
+from ..lexeme_masks.kept_masks import intern_mask
+from ..lexeme_masks.state_masks import build_state_mask, first_replaced
+from ..lexeme_masks.subtree_masks import part_mask
+from ..lexeme_masks.trie_walk import has_bit, room_for_words, set_bit
+from ..lexer.states import DEAD
+from ..machine.jit import inline, kernel
 from ..machine.raw import VECTOR_BYTES, and_vectors
-from ..parser.rows import RECORDS_HERE, has_flag_of_row
 from ..parser.token_terminals import list_named
-from ..tables.grammar_layout import (
-    BARE_WALK,
-    CONFIGURATIONS,
-    CROSSING,
-    CROSSINGS,
-    LISTS_PARTS,
-    N_CROSSING,
-    N_OWN_MASKS,
-    N_PARTS,
-    N_POINTS,
-    NAMED,
-    OWN_HEADS,
-    OWN_LINKS,
-    OWN_MASKS,
-    PARTS,
-    POINTS,
-    REPEATS,
-)
-from ..tables.interning import POOL, intern_list, list_offset
-from ..tables.memory import (
-    EXCEEDED,
-    block,
-    copy_bytes,
-    ensure,
-    fill_bytes,
-    get_i32,
-    get_i64,
-    load_i32,
-    load_i64,
-    put_i32,
-    store_i32,
-    store_i64,
-)
-from ..tables.store_layout import EOS, MASKS, N_EOS, N_VOCAB, N_WORDS, TOKEN_LISTS, WORDS, WORDS_MARGIN
-from ..values.transcripts import NO_RECORD, record_of, row_of
-from .boundary_walk import (
-    BARE,
-    IN_PART,
-    P_NODE,
-    P_PART,
-    P_ROW,
-    P_STATE,
-    PART_FIELDS,
-    allow_token,
-    cross,
-    cross_exits,
-    walk_point,
-)
-from .configurations import (
-    C_ACCEPTS,
-    C_BASE,
-    C_FIRST,
-    C_FIRST_NAMED,
-    C_FIRST_POINT,
-    C_MASK,
-    C_MASK_KIND,
-    C_MAY_REPEAT,
-    C_N,
-    C_N_NAMED,
-    C_N_POINTS,
-    C_NAMING,
-    C_PLACE,
-    C_SHARED,
-    C_STATE,
-    C_TOTAL,
-    CONFIGURATION_FIELDS,
-    ENDED,
-    OWN_MASK,
-    configuration_field,
-    configuration_of,
-    pack,
-    put_configuration_field,
-)
+from ..tables.grammar_layout import GRAMMAR
+from ..tables.interning import intern_list, list_offset
+from ..tables.kinds import MaskKind
+from ..tables.memory import copy_bytes, fill_bytes, load_i32, load_i64, reserve, store_i32, store_i64
+from ..values.places import NO_RECORD, record_of, row_of
+from .configurations import ENDED, OWN_MASK, configuration_of, pack
+from .crossing import BARE, IN_PART, allow_token
 from .repeated_values import could_repeat
+from .tracked_walk import cross, walk_point
 
-HAS_NAMED = 4  # bit beside MASK_LIST or MASK_WORDS: tokens are named, see parser/token_terminals.py
+HAS_NAMED = 4  # bit beside MaskKind.LIST or MaskKind.WORDS: tokens are named, see parser/token_terminals.py
 KIND_BITS = 3
 OWN_AT_LEAST = 2048  # more crossing tokens than this are kept as a bitmask: 16 KB against 4 bytes a token
 
@@ -105,289 +39,297 @@ OWN_AT_LEAST = 2048  # more crossing tokens than this are kept as a bitmask: 16 
 @kernel
 def build_mask(store, grammar, configuration):
     """Compute the mask of a configuration."""
-    never_inline()
-    if configuration_field(grammar, configuration, C_MASK_KIND) != MASK_NONE:
+    if grammar.configurations[configuration].mask_kind != MaskKind.NONE:
         return
     collect(store, grammar, configuration)
-    if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
+    if store.exceeded != 0 or grammar.exceeded != 0:
         return
     kind = keep_mask(store, grammar, configuration)
-    if store[EXCEEDED] == 0 and grammar[EXCEEDED] == 0:
+    if store.exceeded == 0 and grammar.exceeded == 0:
         publish(grammar, configuration, kind)
+
+
+@inline
+def _cross_exits(store, grammar, row, state, twin, record):
+    """List the tokens behind every exit of a lexer state in a row, see `cross`."""
+    grammar.repeats = 0
+    first = store.states[twin].first_exit
+    n = store.states[twin].n_exits
+    cross(store, grammar, row, state, first, n, record)
+    base = store.states[twin].base
+    if base != 0:
+        state = base if store.states[state].single == 0 else state
+        base = store.states[base].twin
+        first = store.states[base].first_exit
+        end = first + store.states[base].n_exits
+        while first < end and store.exceeded == 0 and grammar.exceeded == 0:
+            replaced = first_replaced(store, twin, first, end)
+            cross(store, grammar, row, state, first, replaced - first, record)
+            first = replaced + 1
 
 
 @kernel
 def collect(store, grammar, configuration):
     """List the crossing tokens of a configuration, and the parts of its mask; the mask of its lexer state is built.
 
-    Returns how many of the tokens are those of all records, which C_BASE has.
+    Returns how many of the tokens are those of all records, which `base` has.
     """
-    never_inline()
-    grammar[N_CROSSING] = 0
-    grammar[N_POINTS] = 0
-    grammar[N_PARTS] = 0
+    grammar.n_crossing = 0
+    grammar.n_points = 0
+    grammar.n_parts = 0
     if configuration == ENDED:
         return 0
-    place = configuration_field(grammar, configuration, C_PLACE)
-    state = configuration_field(grammar, configuration, C_STATE)
+    place = grammar.configurations[configuration].place
+    state = grammar.configurations[configuration].state
     if state == DEAD:
         return 0
     build_state_mask(store, state)
-    if store[EXCEEDED] != 0:
+    if store.exceeded != 0:
         return 0
     n_shared = 0
     if row_of(grammar, place) == place:
-        is_bare = has_flag_of_row(grammar, place, RECORDS_HERE)
-        grammar[LISTS_PARTS] = 0 if is_bare else 1
-        grammar[BARE_WALK] = BARE if is_bare else 0
-        cross_exits(store, grammar, place, state, state_field(store, state, S_TWIN), NO_RECORD)
+        is_bare = grammar.rows[place].records
+        grammar.lists_parts = 0 if is_bare else 1
+        grammar.bare_walk = BARE if is_bare else 0
+        _cross_exits(store, grammar, place, state, store.states[state].twin, NO_RECORD)
         _cross_parts(store, grammar)
-        grammar[LISTS_PARTS] = 0
+        grammar.lists_parts = 0
     else:
         n_shared = _cross_with_record(store, grammar, configuration)
-    for i in range(grammar[N_POINTS]):
-        if grammar[EXCEEDED] == 0 and store[EXCEEDED] == 0:
-            walk_point(store, grammar, place, state, get_i32(block(grammar, POINTS), i))
+    for i in range(grammar.n_points):
+        if grammar.exceeded == 0 and store.exceeded == 0:
+            walk_point(store, grammar, place, state, grammar.points[i])
     return n_shared
 
 
 @kernel
 def keep_mask(store, grammar, configuration):
     """Keep what was collected in the fields of a configuration, and add what is named; returns the kind of the mask."""
-    never_inline()
     state = DEAD
-    n = grammar[N_CROSSING]
+    n = grammar.n_crossing
     n_in_parts = _tokens_in_parts(store, grammar)
     total = n + n_in_parts
     if configuration != ENDED:
-        state = configuration_field(grammar, configuration, C_STATE)
+        state = grammar.configurations[configuration].state
         if state != DEAD:
-            total += state_field(store, state_field(store, state, S_TWIN), S_N_TOKENS)
-    if configuration_field(grammar, configuration, C_ACCEPTS) != 0:
-        total += store[N_EOS]
-    put_configuration_field(grammar, configuration, C_N, n)
-    put_configuration_field(grammar, configuration, C_TOTAL, total)
-    crossing = ensure(grammar, CROSSING, 4)
-    kind = MASK_LIST
+            total += store.states[store.states[state].twin].n_tokens
+    if grammar.configurations[configuration].accepts != 0:
+        total += store.n_eos
+    grammar.configurations[configuration].n = n
+    grammar.configurations[configuration].total = total
+    crossing = reserve(grammar.crossing, 1)
+    kind = MaskKind.LIST
     if n <= OWN_AT_LEAST and n_in_parts == 0:
-        number = intern_list(grammar, CROSSINGS, crossing, 0, n)
-        put_configuration_field(grammar, configuration, C_FIRST, list_offset(grammar, CROSSINGS, number))
+        number = intern_list(grammar.crossings, crossing.address, 0, n)
+        grammar.configurations[configuration].first = list_offset(grammar.crossings, number)
     else:
-        words = ensure(store, WORDS, store[N_WORDS] * 4 + WORDS_MARGIN + 8) + WORDS_MARGIN
+        words = room_for_words(store)
         _write_found(store, grammar, state, words)
-        put_configuration_field(grammar, configuration, C_MASK, _own_mask(store, grammar, words))
-        kind = MASK_WORDS
-    if configuration_field(grammar, configuration, C_NAMING) != 0:
+        grammar.configurations[configuration].mask = _own_mask(store, grammar, words)
+        kind = MaskKind.WORDS
+    if grammar.configurations[configuration].naming != 0:
         kind |= HAS_NAMED
         _add_named(store, grammar, configuration, state)
     return kind
 
 
-@kernel
+@inline
 def publish(grammar, configuration, kind):
     """Show the mask of a configuration to readers, which take no lock."""
-    at = (configuration * CONFIGURATION_FIELDS + C_MASK_KIND) * 4
-    publish_i32(block(grammar, CONFIGURATIONS) + at, kind)
+    grammar.configurations[configuration].mask_kind = kind
 
 
 @kernel
 def _cross_parts(store, grammar):
     """List what crosses from the parts that were noted, which may note more.
 
-    What a part has as a list is listed. PARTS gets the number of each.
+    What a part has as a list is listed. `parts` gets the number of each.
     """
-    never_inline()
     i = 0
-    while i < grammar[N_PARTS] and store[EXCEEDED] == 0 and grammar[EXCEEDED] == 0:
-        at = i * PART_FIELDS
-        row = get_i32(block(grammar, PARTS), at + P_ROW)
-        state = get_i32(block(grammar, PARTS), at + P_STATE)
-        node = get_i32(block(grammar, PARTS), at + P_NODE)
+    while i < grammar.n_parts and store.exceeded == 0 and grammar.exceeded == 0:
+        row = grammar.parts[i].row
+        state = grammar.parts[i].state
+        node = grammar.parts[i].node
         if node >= 0:
             part = part_mask(store, state, node)
             if part < 0:
                 break
-            put_i32(block(grammar, PARTS), at + P_PART, part)
-        part = get_i32(block(grammar, PARTS), at + P_PART)
-        if part_field(store, part, M_KIND) != MASK_WORDS:
-            first = part_field(store, part, M_MASK)
-            for j in range(first, first + part_field(store, part, M_N_TOKENS)):
-                allow_token(grammar, get_i32(block(store, TOKEN_LISTS), j), IN_PART)
-        first = part_field(store, part, M_FIRST_EXIT)
-        cross(store, grammar, row, state, first, part_field(store, part, M_N_EXITS), NO_RECORD)
+            grammar.parts[i].part = part
+        part = grammar.parts[i].part
+        if store.part_masks[part].kind != MaskKind.WORDS:
+            first = store.part_masks[part].mask
+            for j in range(first, first + store.part_masks[part].n_tokens):
+                allow_token(grammar, store.token_lists[j], IN_PART)
+        first = store.part_masks[part].first_exit
+        cross(store, grammar, row, state, first, store.part_masks[part].n_exits, NO_RECORD)
         i += 1
 
 
-@kernel
+@inline
 def _tokens_in_parts(store, grammar):
     """How many tokens the parts have that are bitmasks."""
     n_tokens = 0
-    for i in range(grammar[N_PARTS]):
-        part = get_i32(block(grammar, PARTS), i * PART_FIELDS + P_PART)
-        if part_field(store, part, M_KIND) == MASK_WORDS:
-            n_tokens += part_field(store, part, M_N_TOKENS)
+    for i in range(grammar.n_parts):
+        part = grammar.parts[i].part
+        if store.part_masks[part].kind == MaskKind.WORDS:
+            n_tokens += store.part_masks[part].n_tokens
     return n_tokens
 
 
 @kernel
 def _write_found(store, grammar, state, words):
     """Write what was found for the mask in progress: that of the lexer state, crossing tokens, and parts."""
-    never_inline()
-    _write(store, state, block(grammar, CROSSING), 0, grammar[N_CROSSING], words, 0)
-    for i in range(grammar[N_PARTS]):
-        part = get_i32(block(grammar, PARTS), i * PART_FIELDS + P_PART)
-        if part_field(store, part, M_KIND) == MASK_WORDS:
-            mask = get_i64(block(store, MASKS), part_field(store, part, M_MASK))
-            for pair in range(store[N_WORDS] // 2):
+    _write(store, state, grammar.crossing, 0, grammar.n_crossing, words, 0)
+    for i in range(grammar.n_parts):
+        part = grammar.parts[i].part
+        if store.part_masks[part].kind == MaskKind.WORDS:
+            mask = store.masks[store.part_masks[part].mask]
+            for pair in range(store.n_words // 2):
                 store_i64(words + pair * 8, load_i64(words + pair * 8) | load_i64(mask + pair * 8))
-            last = (store[N_WORDS] - 1) * 4
+            last = (store.n_words - 1) * 4
             store_i32(words + last, load_i32(words + last) | load_i32(mask + last))
 
 
-@kernel
+@inline
 def _own_mask(store, grammar, words):
     """Number of a bitmask of the grammar."""
-    return intern_mask(grammar, OWN_MASKS, OWN_HEADS, N_OWN_MASKS, OWN_LINKS, words, store[N_WORDS])
+    masks, heads, count, links = GRAMMAR.own_masks, GRAMMAR.own_heads, GRAMMAR.n_own_masks, GRAMMAR.own_links
+    return intern_mask(grammar, masks, heads, count, links, words, store.n_words)
 
 
 @kernel
 def _add_named(store, grammar, configuration, state):
     """Keep the tokens that are named and not in the rest of a mask, and count them."""
-    never_inline()
-    n_bytes = store[N_WORDS] * 4
-    words = ensure(store, WORDS, n_bytes + WORDS_MARGIN + 8) + WORDS_MARGIN
+    n_bytes = store.n_words * 4
+    words = room_for_words(store)
     _write_found(store, grammar, state, words)
-    if configuration_field(grammar, configuration, C_ACCEPTS) != 0:
+    if grammar.configurations[configuration].accepts != 0:
         _allow_ends(store, words, 0)
-    n = list_named(store, grammar, configuration_field(grammar, configuration, C_NAMING) - 1, words)
-    total = configuration_field(grammar, configuration, C_TOTAL)
-    put_configuration_field(grammar, configuration, C_TOTAL, total + n)
-    named = ensure(grammar, NAMED, 4)
-    put_configuration_field(grammar, configuration, C_N_NAMED, n)
+    n = list_named(store, grammar, grammar.configurations[configuration].naming - 1, words)
+    total = grammar.configurations[configuration].total
+    grammar.configurations[configuration].total = total + n
+    named = reserve(grammar.named, 1)
+    grammar.configurations[configuration].n_named = n
     if n <= OWN_AT_LEAST:
-        number = intern_list(grammar, CROSSINGS, named, 0, n)
-        put_configuration_field(grammar, configuration, C_FIRST_NAMED, list_offset(grammar, CROSSINGS, number))
+        number = intern_list(grammar.crossings, named.address, 0, n)
+        grammar.configurations[configuration].first_named = list_offset(grammar.crossings, number)
         return
     fill_bytes(words, n_bytes, 0)
     for i in range(n):
-        set_bit(words, get_i32(named, i))
-    put_configuration_field(grammar, configuration, C_FIRST_NAMED, _own_mask(store, grammar, words))
-    put_configuration_field(grammar, configuration, C_N_NAMED, OWN_MASK)
+        set_bit(words, named[i])
+    grammar.configurations[configuration].first_named = _own_mask(store, grammar, words)
+    grammar.configurations[configuration].n_named = OWN_MASK
 
 
-@kernel
+@inline
 def _allow(words, token, allowed):
     """Add a token to a mask that is cut to another one, at the address `allowed` if that is not 0."""
     if allowed == 0 or has_bit(allowed, token):
         set_bit(words, token)
 
 
-@kernel
+@inline
 def _allow_ends(store, words, allowed):
-    eos = block(store, EOS)
-    for i in range(store[N_EOS]):
-        _allow(words, get_i32(eos, i), allowed)
+    eos = store.eos
+    for i in range(store.n_eos):
+        _allow(words, eos[i], allowed)
 
 
 @kernel
 def _allow_named(store, grammar, configuration, words, allowed):
     """Add the tokens that are named to a mask; `allowed` see `fill`."""
-    never_inline()
-    first = configuration_field(grammar, configuration, C_FIRST_NAMED)
-    n = configuration_field(grammar, configuration, C_N_NAMED)
+    first = grammar.configurations[configuration].first_named
+    n = grammar.configurations[configuration].n_named
     if n == OWN_MASK:
-        mask = get_i64(block(grammar, OWN_MASKS), first)
-        for i in range(store[N_WORDS]):
+        mask = grammar.own_masks[first]
+        for i in range(store.n_words):
             added = load_i32(mask + i * 4)
             if allowed != 0:
                 added &= load_i32(allowed + i * 4)
             store_i32(words + i * 4, load_i32(words + i * 4) | added)
-    named = block(grammar, CROSSINGS + POOL)
+    named = grammar.crossings.pool
     for i in range(first, first + n):
-        _allow(words, get_i32(named, i), allowed)
+        _allow(words, named[i], allowed)
 
 
-@kernel
+@inline
 def bare_configuration(store, grammar, configuration):
     """The configuration of the bare row, whose crossing tokens are mostly those of all records; or negative."""
-    row = row_of(grammar, configuration_field(grammar, configuration, C_PLACE))
-    return configuration_of(store, grammar, pack(row, configuration_field(grammar, configuration, C_STATE)))
+    row = row_of(grammar, grammar.configurations[configuration].place)
+    return configuration_of(store, grammar, pack(row, grammar.configurations[configuration].state))
 
 
 @kernel
 def collect_bare(store, grammar, bare):
     """List the crossing tokens of all records of a bare row, and note the points at which the text decides."""
-    never_inline()
-    state = configuration_field(grammar, bare, C_STATE)
+    state = grammar.configurations[bare].state
     build_state_mask(store, state)
-    grammar[N_CROSSING] = 0
-    grammar[N_POINTS] = 0
-    grammar[N_PARTS] = 0
-    if store[EXCEEDED] != 0:
+    grammar.n_crossing = 0
+    grammar.n_points = 0
+    grammar.n_parts = 0
+    if store.exceeded != 0:
         return
-    grammar[BARE_WALK] = BARE
-    row, twin = configuration_field(grammar, bare, C_PLACE), state_field(store, state, S_TWIN)
-    cross_exits(store, grammar, row, state, twin, NO_RECORD)
+    grammar.bare_walk = BARE
+    row, twin = grammar.configurations[bare].place, store.states[state].twin
+    _cross_exits(store, grammar, row, state, twin, NO_RECORD)
 
 
-@kernel
+@inline
 def keep_bare(grammar, bare):
     """Keep what was collected for all records."""
-    n = grammar[N_CROSSING]
-    number = intern_list(grammar, CROSSINGS, ensure(grammar, CROSSING, 4), 0, n)
-    put_configuration_field(grammar, bare, C_FIRST, list_offset(grammar, CROSSINGS, number))
-    put_configuration_field(grammar, bare, C_N, n)
-    n = grammar[N_POINTS]
-    number = intern_list(grammar, CROSSINGS, ensure(grammar, POINTS, 4), 0, n)
-    put_configuration_field(grammar, bare, C_FIRST_POINT, list_offset(grammar, CROSSINGS, number))
-    put_configuration_field(grammar, bare, C_N_POINTS, n)
-    put_configuration_field(grammar, bare, C_MAY_REPEAT, grammar[REPEATS])
-    put_configuration_field(grammar, bare, C_SHARED, 1)
+    n = grammar.n_crossing
+    number = intern_list(grammar.crossings, reserve(grammar.crossing, 1).address, 0, n)
+    grammar.configurations[bare].first = list_offset(grammar.crossings, number)
+    grammar.configurations[bare].n = n
+    n = grammar.n_points
+    number = intern_list(grammar.crossings, reserve(grammar.points, 1).address, 0, n)
+    grammar.configurations[bare].first_point = list_offset(grammar.crossings, number)
+    grammar.configurations[bare].n_points = n
+    grammar.configurations[bare].may_repeat = grammar.repeats
+    grammar.configurations[bare].shared = 1
 
 
 @kernel
 def _cross_with_record(store, grammar, configuration):
     """List the crossing tokens of a configuration with a record, and its points: mostly those of all records.
 
-    Returns how many of the tokens are those of all records, which C_BASE has.
+    Returns how many of the tokens are those of all records, which `base` has.
     """
-    never_inline()
     bare = bare_configuration(store, grammar, configuration)
     if bare < 0:
         return 0
-    if configuration_field(grammar, bare, C_SHARED) == 0:
+    if grammar.configurations[bare].shared == 0:
         collect_bare(store, grammar, bare)
-        if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
+        if grammar.exceeded != 0 or store.exceeded != 0:
             return 0
         keep_bare(grammar, bare)
-    grammar[N_CROSSING] = 0
-    grammar[N_POINTS] = 0
-    grammar[BARE_WALK] = BARE
-    record = record_of(grammar, configuration_field(grammar, configuration, C_PLACE))
-    if configuration_field(grammar, bare, C_MAY_REPEAT) != 0 and could_repeat(grammar, record):
-        state = configuration_field(grammar, bare, C_STATE)
-        row, twin = configuration_field(grammar, bare, C_PLACE), state_field(store, state, S_TWIN)
-        cross_exits(store, grammar, row, state, twin, record)
+    grammar.n_crossing = 0
+    grammar.n_points = 0
+    grammar.bare_walk = BARE
+    record = record_of(grammar, grammar.configurations[configuration].place)
+    if grammar.configurations[bare].may_repeat != 0 and could_repeat(grammar, record):
+        state = grammar.configurations[bare].state
+        row, twin = grammar.configurations[bare].place, store.states[state].twin
+        _cross_exits(store, grammar, row, state, twin, record)
         return 0
-    _append(grammar, CROSSING, N_CROSSING, bare, C_FIRST, C_N)
-    _append(grammar, POINTS, N_POINTS, bare, C_FIRST_POINT, C_N_POINTS)
-    put_configuration_field(grammar, configuration, C_BASE, bare)
-    return grammar[N_CROSSING]
+    shared = grammar.configurations[bare]
+    grammar.n_crossing = shared.n
+    grammar.n_points = shared.n_points
+    _copy_listed(grammar, reserve(grammar.crossing, shared.n + 1), shared.first, shared.n)
+    _copy_listed(grammar, reserve(grammar.points, shared.n_points + 1), shared.first_point, shared.n_points)
+    grammar.configurations[configuration].base = bare
+    return grammar.n_crossing
 
 
-@kernel
-def _append(grammar, slot, count, configuration, first, n):
-    """Copy a list that a configuration names to the block in `slot`."""
-    first = configuration_field(grammar, configuration, first)
-    n = configuration_field(grammar, configuration, n)
-    items = ensure(grammar, slot, (n + 1) * 4)
-    pool = block(grammar, CROSSINGS + POOL)
+@inline
+def _copy_listed(grammar, items, first, n):
+    """Copy what a configuration has in the pool of crossings."""
+    pool = grammar.crossings.pool
     for i in range(n):
-        put_i32(items, i, get_i32(pool, first + i))
-    grammar[count] = n
+        items[i] = pool[first + i]
 
 
-@kernel
+@inline
 def _copy(words, mask, n_bytes, allowed):
     """Copy a mask; `allowed` see `fill`."""
     if allowed == 0:
@@ -402,22 +344,21 @@ def _copy(words, mask, n_bytes, allowed):
 @kernel
 def _write(store, state, crossing, first, n, words, allowed):
     """Write the mask of a lexer state and the tokens int32 `crossing[first : first + n]`; `allowed` see `fill`."""
-    never_inline()
-    n_bytes = store[N_WORDS] * 4
+    n_bytes = store.n_words * 4
     if state == DEAD:
         fill_bytes(words, n_bytes, 0)
     else:
-        twin = state_field(store, state, S_TWIN)
-        mask = state_field(store, twin, S_MASK)
-        if state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
-            _copy(words, get_i64(block(store, MASKS), mask), n_bytes, allowed)
+        twin = store.states[state].twin
+        mask = store.states[twin].mask
+        if store.states[twin].mask_kind == MaskKind.WORDS:
+            _copy(words, store.masks[mask], n_bytes, allowed)
         else:
             fill_bytes(words, n_bytes, 0)
-            tokens = block(store, TOKEN_LISTS)
-            for i in range(mask, mask + state_field(store, twin, S_N_TOKENS)):
-                _allow(words, get_i32(tokens, i), allowed)
+            tokens = store.token_lists
+            for i in range(mask, mask + store.states[twin].n_tokens):
+                _allow(words, tokens[i], allowed)
     for i in range(first, first + n):
-        _allow(words, get_i32(crossing, i), allowed)
+        _allow(words, crossing[i], allowed)
 
 
 FILL_SHAPE = -3  # the caller's array has no such row, or too few words
@@ -425,35 +366,34 @@ FILL_MISS = -2
 FILL_EMPTY = -1  # the grammar goes on, but no token of the vocabulary spells the next byte
 FILL_SOME = 0
 FILL_ALL = 1  # every token is allowed
-FILL_CUT = 2  # a canonical mask with a token whose continuation was not found in time
+FILL_CUT = 2  # some token is allowed whose continuation was not found in time
 FILL_STOPS = 3  # the matcher has to set or clear its stop tokens
 
 
-@kernel
+@inline
 def fill(store, grammar, configuration, words, allowed):
     """Write the mask of a configuration to the address `words`; reads only.
 
     `allowed` is the address of a mask to which it is cut, or 0.
     """
-    record = block(grammar, CONFIGURATIONS) + configuration * CONFIGURATION_FIELDS * 4
-    kind = load_acquire_i32(record + C_MASK_KIND * 4)
-    if kind == MASK_NONE:
+    kind = grammar.configurations[configuration].mask_kind
+    if kind == MaskKind.NONE:
         return FILL_MISS
-    if kind & KIND_BITS == MASK_WORDS:
-        mask = get_i64(block(grammar, OWN_MASKS), configuration_field(grammar, configuration, C_MASK))
-        _copy(words, mask, store[N_WORDS] * 4, allowed)
+    if kind & KIND_BITS == MaskKind.WORDS:
+        mask = grammar.own_masks[grammar.configurations[configuration].mask]
+        _copy(words, mask, store.n_words * 4, allowed)
     else:
-        first = configuration_field(grammar, configuration, C_FIRST)
-        n = configuration_field(grammar, configuration, C_N)
+        first = grammar.configurations[configuration].first
+        n = grammar.configurations[configuration].n
         state = DEAD
         if configuration != ENDED:
-            state = configuration_field(grammar, configuration, C_STATE)
-        _write(store, state, block(grammar, CROSSINGS + POOL), first, n, words, allowed)
-    if configuration_field(grammar, configuration, C_ACCEPTS) != 0:
+            state = grammar.configurations[configuration].state
+        _write(store, state, grammar.crossings.pool, first, n, words, allowed)
+    if grammar.configurations[configuration].accepts != 0:
         _allow_ends(store, words, allowed)
     if kind & HAS_NAMED != 0:
         _allow_named(store, grammar, configuration, words, allowed)
-    total = configuration_field(grammar, configuration, C_TOTAL)
+    total = grammar.configurations[configuration].total
     if total == 0:
         return FILL_EMPTY
-    return FILL_ALL if total == store[N_VOCAB] else FILL_SOME
+    return FILL_ALL if total == store.n_vocab else FILL_SOME

@@ -21,41 +21,30 @@ from __future__ import annotations
 import sys
 
 from ..machine.atomics import fetch_add, load_acquire
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..machine.numba_names import types
+from ..machine.records import Kind
 from ..tables.memory import as_table, fill_bytes, load_i64, store_i8, store_i64
-from ..tables.store_layout import N_WORDS
 from .assemble import FILL_ALL, FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, FILL_STOPS, fill
-from .cell import (
-    ASK,
-    CELL_CONFIGURATION,
-    CELL_FILTER,
-    CELL_GRAMMAR,
-    CELL_IS_CUT,
-    CELL_ROW,
-    CELL_ROW_WORDS,
-    CELL_STOPS,
-    CELL_STORE,
-    CELL_WORDS,
-    FILTER,
-    LIST,
-    NO_FILTER,
-    allows_all,
-    apply_filter,
-    write_list,
-)
+from .cell import ASK, FILTER, LIST, NO_FILTER, CellField, allows_all, apply_filter, write_list
 
-BATCH = 0
-SEATS = 8  # fields that several threads write have a cache line of their own
-HELPERS = 16
-TAKEN = 24
-N_MATCHERS = 32
-CELLS = 33  # address of int64[n]
-ROWS = 34  # address of int64[n]
-MASK = 35  # address of int32[n_rows, row_words]
-N_ROWS = 36
-ROW_WORDS = 37
-STATUSES = 38  # address of int8[n]
+
+class BatchField(Kind):
+    """Fields of what threads share, int64 each; those that several write have a cache line of their own."""
+
+    BATCH = 0
+    SEATS = 8
+    HELPERS = 16
+    TAKEN = 24
+    N_MATCHERS = 32
+    CELLS = 33  # address of int64[n]
+    ROWS = 34  # address of int64[n]
+    MASK = 35  # address of int32[n_rows, row_words]
+    N_ROWS = 36
+    ROW_WORDS = 37
+    STATUSES = 38  # address of int8[n]
+
+
 CONTROL_FIELDS = 40
 
 TAKEN_AT_ONCE = 8  # matchers that a thread takes at a time: few enough to share out, enough to rarely meet
@@ -66,55 +55,54 @@ if _CAN_YIELD:
     _sched_yield = types.ExternalFunction("sched_yield", types.int32())
 
 
-@kernel
+@inline
 def fill_row(cell, mask, n_rows, row_words, row):
     """Write the mask of a matcher into a row of the bitmask at address `mask`; bits beyond the vocabulary become 0.
 
     Where it is missing, the cell gets the row.
     """
-    store = as_table(load_i64(cell + 8 * CELL_STORE))
-    n_words = store[N_WORDS]
+    store = as_table(load_i64(cell + 8 * CellField.STORE))
+    n_words = store.n_words
     if row < 0 or row >= n_rows or row_words < n_words:
         return FILL_SHAPE
-    filtered = load_i64(cell + 8 * CELL_FILTER)
+    filtered = load_i64(cell + 8 * CellField.FILTER)
     if filtered == ASK:
         return FILL_MISS
-    grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
+    grammar = as_table(load_i64(cell + 8 * CellField.GRAMMAR))
     words = mask + row * row_words * 4
     if filtered == LIST:
         write_list(store, cell, words)
         status = FILL_ALL
     else:
-        allowed = load_i64(cell + 8 * CELL_WORDS) if filtered == FILTER else 0
-        status = fill(store, grammar, load_i64(cell + 8 * CELL_CONFIGURATION), words, allowed)
+        allowed = load_i64(cell + 8 * CellField.WORDS) if filtered == FILTER else 0
+        status = fill(store, grammar, load_i64(cell + 8 * CellField.CONFIGURATION), words, allowed)
     if row_words > n_words:
         fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
     if status < 0:
-        store_i64(cell + 8 * CELL_ROW, words)
-        store_i64(cell + 8 * CELL_ROW_WORDS, row_words)
+        store_i64(cell + 8 * CellField.ROW, words)
+        store_i64(cell + 8 * CellField.ROW_WORDS, row_words)
         return status
     if filtered == FILTER:
         apply_filter(store, grammar, cell, words)
     if filtered != NO_FILTER and status == FILL_ALL and not allows_all(store, words):
         status = FILL_SOME
-    if load_i64(cell + 8 * CELL_STOPS) != 0:
+    if load_i64(cell + 8 * CellField.STOPS) != 0:
         return FILL_STOPS
-    return FILL_CUT if load_i64(cell + 8 * CELL_IS_CUT) != 0 else status
+    return FILL_CUT if load_i64(cell + 8 * CellField.IS_CUT) != 0 else status
 
 
 @kernel
 def work_on(control):
     """Take matchers of the open batch and write their masks until none is left."""
-    never_inline()
-    n = load_i64(control + 8 * N_MATCHERS)
-    cells = load_i64(control + 8 * CELLS)
-    rows = load_i64(control + 8 * ROWS)
-    mask = load_i64(control + 8 * MASK)
-    n_rows = load_i64(control + 8 * N_ROWS)
-    row_words = load_i64(control + 8 * ROW_WORDS)
-    statuses = load_i64(control + 8 * STATUSES)
+    n = load_i64(control + 8 * BatchField.N_MATCHERS)
+    cells = load_i64(control + 8 * BatchField.CELLS)
+    rows = load_i64(control + 8 * BatchField.ROWS)
+    mask = load_i64(control + 8 * BatchField.MASK)
+    n_rows = load_i64(control + 8 * BatchField.N_ROWS)
+    row_words = load_i64(control + 8 * BatchField.ROW_WORDS)
+    statuses = load_i64(control + 8 * BatchField.STATUSES)
     while True:
-        first = fetch_add(control + 8 * TAKEN, TAKEN_AT_ONCE)
+        first = fetch_add(control + 8 * BatchField.TAKEN, TAKEN_AT_ONCE)
         if first >= n:
             return
         for i in range(first, min(first + TAKEN_AT_ONCE, n)):
@@ -125,16 +113,15 @@ def work_on(control):
 @kernel
 def share_batch(control, seats):
     """Open the batch whose fields are written, work on it, and return when every mask is written."""
-    never_inline()
-    store_i64(control + 8 * TAKEN, 0)
-    store_i64(control + 8 * SEATS, seats)
+    store_i64(control + 8 * BatchField.TAKEN, 0)
+    store_i64(control + 8 * BatchField.SEATS, seats)
     if seats > 0:
-        fetch_add(control + 8 * BATCH, 1)
+        fetch_add(control + 8 * BatchField.BATCH, 1)
     work_on(control)
     if seats > 0:
-        fetch_add(control + 8 * BATCH, 1)
+        fetch_add(control + 8 * BatchField.BATCH, 1)
         looks = 0
-        while fetch_add(control + 8 * HELPERS, 0) != 0:
+        while fetch_add(control + 8 * BatchField.HELPERS, 0) != 0:
             looks += 1
             if _CAN_YIELD and looks > LOOKS_BEFORE_YIELD:
                 _sched_yield()
@@ -143,17 +130,16 @@ def share_batch(control, seats):
 @kernel
 def help_with_batches(control, looks):
     """Work on every batch that opens, until none has for so many looks."""
-    never_inline()
     idle = 0
     seen = 0
     while idle < looks:
-        batch = load_acquire(control + 8 * BATCH)
+        batch = load_acquire(control + 8 * BatchField.BATCH)
         if batch & 1 == 0 or batch == seen:
             idle += 1
             continue
         seen = batch
-        fetch_add(control + 8 * HELPERS, 1)
-        if fetch_add(control + 8 * BATCH, 0) == batch and fetch_add(control + 8 * SEATS, -1) > 0:
+        fetch_add(control + 8 * BatchField.HELPERS, 1)
+        if fetch_add(control + 8 * BatchField.BATCH, 0) == batch and fetch_add(control + 8 * BatchField.SEATS, -1) > 0:
             work_on(control)
-        fetch_add(control + 8 * HELPERS, -1)
+        fetch_add(control + 8 * BatchField.HELPERS, -1)
         idle = 0

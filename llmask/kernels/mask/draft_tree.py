@@ -19,13 +19,12 @@ Cost: 0.2 us a node and its mask.
 from __future__ import annotations
 
 from ..lexer.states import MISS
-from ..machine.jit import kernel, never_inline
-from ..tables.memory import as_table, block, fill_bytes, get_i32, load_i64
-from ..tables.store_layout import EOS, N_EOS, N_VOCAB, N_WORDS
+from ..machine.jit import inline, kernel
+from ..tables.memory import as_table, fill_bytes, load_i64
 from .advance import known_after
 from .assemble import FILL_EMPTY, FILL_MISS, fill
-from .cell import CELL_CONFIGURATION, CELL_GRAMMAR, CELL_STORE
-from .configurations import C_ACCEPTS, ENDED, REFUSED, configuration_field
+from .cell import CellField
+from .configurations import ENDED, REFUSED
 
 STACKED = 0
 ALLOWED = 1
@@ -43,22 +42,22 @@ NO_TOKEN = 3  # no token of the vocabulary spells what comes behind it
 NO_TREE = 4  # a node is named twice, or does not exist; nothing was written
 
 
-@kernel
+@inline
 def is_end(store, token):
     """Whether a token is an end of sequence."""
-    for i in range(store[N_EOS]):
-        if get_i32(block(store, EOS), i) == token:
+    for i in range(store.n_eos):
+        if store.eos[i] == token:
             return True
     return False
 
 
-@kernel
+@inline
 def after_draft(store, grammar, configuration, token):
     """Configuration behind a token, ends of sequence included; REFUSED, or MISS where something is not built yet."""
-    if configuration == ENDED or token < 0 or token >= store[N_VOCAB]:
+    if configuration == ENDED or token < 0 or token >= store.n_vocab:
         return REFUSED
     reached = known_after(store, grammar, configuration, token)
-    if reached == REFUSED and configuration_field(grammar, configuration, C_ACCEPTS) != 0 and is_end(store, token):
+    if reached == REFUSED and grammar.configurations[configuration].accepts != 0 and is_end(store, token):
         return ENDED
     return reached
 
@@ -66,10 +65,9 @@ def after_draft(store, grammar, configuration, token):
 @kernel
 def walk_drafts(cell, next_token, next_sibling, tokens, state, mask, row):
     """Write the masks of all allowed nodes that can be reached, node i into `mask[row + i]`; returns what ends it."""
-    never_inline()
-    store = as_table(load_i64(cell + 8 * CELL_STORE))
-    grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
-    n_nodes, n_words, row_words = tokens.shape[0], store[N_WORDS], mask.shape[1]
+    store = as_table(load_i64(cell + 8 * CellField.STORE))
+    grammar = as_table(load_i64(cell + 8 * CellField.GRAMMAR))
+    n_nodes, n_words, row_words = tokens.shape[0], store.n_words, mask.shape[1]
     before, after = STATE_FIELDS + n_nodes, STATE_FIELDS + 2 * n_nodes
     if state[STACKED] == NEW:
         for node in range(n_nodes):
@@ -80,7 +78,7 @@ def walk_drafts(cell, next_token, next_sibling, tokens, state, mask, row):
         state[STACKED] = 1
         state[ALLOWED] = 0
         state[STATE_FIELDS] = 0
-        state[after] = load_i64(cell + 8 * CELL_CONFIGURATION)
+        state[after] = load_i64(cell + 8 * CellField.CONFIGURATION)
     while state[STACKED] > 0:
         node = state[STATE_FIELDS + state[STACKED] - 1]
         reached = state[after + node]
@@ -106,7 +104,7 @@ def walk_drafts(cell, next_token, next_sibling, tokens, state, mask, row):
     return WALKED
 
 
-@kernel
+@inline
 def _are_links(links, state):
     """Whether nodes are named that exist, from 1 on, each for the first time: NAMED stands in its place in `stack`."""
     n_nodes = links.shape[0]
@@ -119,7 +117,7 @@ def _are_links(links, state):
     return True
 
 
-@kernel
+@inline
 def _push(state, node, configuration, before):
     """Let a node wait, with the configuration before its token."""
     state[before + node] = configuration

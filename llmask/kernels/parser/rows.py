@@ -4,7 +4,7 @@
     kernel      the items made by the scan and by completions into earlier rows, sorted: the row's identity
     scans       (lexeme, edge, parameter, origin)    for every edge over a lexeme from an item of the row
     waits       (rule, edge, parameter, origin)      for every edge that calls a rule: whom to wake when it completes;
-                                                     the rule may be a variant of the edge's, see variants.py
+                                                     the rule may be another than the edge's, see values/called_rules.py
 
 Prediction and skipping over nullable rules (J. Aycock, N. Horspool, "Practical Earley parsing", The Computer Journal
 45, 2002) are derived from the kernel and never part of it. Items that start in a row carry the row's own number as
@@ -18,8 +18,8 @@ too: with the scans and waits of their kernel, without predictions, and nowhere 
 are also those of the row that holds it, (lexeme or rule, edge, LINKED, link).
 
 A row knows whether a tracked value begins there or goes on there, which is when the text is recorded
-(values/transcripts.py): it goes on where an item's origin records. Where the set of an item holds a text that is not
-known, the row is UNDECIDED.
+(values/places.py): it goes on where an item's origin records. Where the set of an item holds a text that is not
+known, the row is undecided.
 
 In: items in progress. Out: row ids. Cost: a new row about 1 us and 10 ns an item.
 """
@@ -27,70 +27,16 @@ In: items in progress. Out: row ids. Cost: a new row about 1 us and 10 ns an ite
 from __future__ import annotations
 
 from ..lexer.states import lexeme_set, start_state, token_set_of
-from ..machine.jit import kernel, never_inline
-from ..regex.nodes import push, scratch
-from ..tables.grammar_layout import (
-    EDGE_FIRST,
-    EDGES,
-    EXPECTED,
-    HAS_PRIORITIES,
-    IGNORED,
-    IGNORED_AT_ENDS,
-    ITEMS,
-    KERNELS,
-    LIKE_EDGES,
-    MAX_ROWS,
-    N_ITEMS,
-    N_ROW_POOL,
-    NAMES_TOKENS,
-    PRIORITIES,
-    ROW_POOL,
-    ROWS,
-    RULE_STARTS,
-    START_RULE,
-    STATE_RULES,
-    UNDECIDED,
-)
+from ..machine.jit import inline, kernel
+from ..regex.nodes import push
 from ..tables.interning import forget_last_list, intern_list, list_item, list_length, list_offset
-from ..tables.memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32, spend
-from ..tables.store_layout import LEXEME_SETS, LIMIT_ROWS, SCRATCH, SCRATCH_TOP
-from ..values.variants import has_unknown
+from ..tables.kinds import EdgeKind
+from ..tables.memory import exceed, reserve, spend
+from ..tables.store_layout import LIMIT_ROWS
+from ..values.called_rules import note_value, rule_called
 from .guards import passes
-from .items import (
-    CALL_MANY,
-    CALL_NEW,
-    CALL_PLAIN,
-    LINK,
-    LINK_EDGE,
-    LINKED,
-    SCAN,
-    SKIP,
-    SKIP_LATE,
-    add_item,
-    advance_free,
-    clear_items,
-    may_end,
-    rule_called,
-    sort_items,
-)
+from .items import LINK, LINK_EDGE, LINKED, add_item, advance_free, clear_items, may_end, sort_items
 
-ROW_FIELDS = 8
-R_SCANS = 0  # first scan in ROW_POOL
-R_N_SCANS = 1
-R_WAITS = 2
-R_N_WAITS = 3
-R_EXPECTED = 4  # set of the lexemes that its items scan
-R_START = 5  # lexer state at the row, the ignored lexeme included where it may stand
-R_BARE_START = 6  # lexer state right after an ignored lexeme, 0 = not made yet
-R_FLAGS = 7
-ACCEPTS = 1  # flags: the document may end here
-BEGINS = 2  # a tracked value may begin here
-RECORDS_HERE = 4  # and so it may, or one goes on
-IS_UNDECIDED = 8  # something may follow or not, a text decides
-IS_TENTATIVE = 32  # a value may begin here of which one text more is left out than is known
-IS_LIMITED = 64  # there may be few of them
-IS_NOWHERE = 16  # and nothing certainly does: the step to the row may be refused
-TAKES_TOKENS = 128  # it names tokens that may come next, see parser/token_terminals.py
 FIRST_ROW = 0
 NO_PLACE = -3  # a step that leads nowhere
 UNDECIDED_MARK = -2  # in the kernel of rows that may have more items
@@ -99,35 +45,21 @@ FIRST_MARK = -1  # in the kernel of row 0, where white space may be forbidden: n
 
 
 @kernel
-def row_field(grammar, row, name):
-    return get_i32(block(grammar, ROWS), row * ROW_FIELDS + name)
-
-
-@kernel
-def has_flag_of_row(grammar, row, flag):
-    return row_field(grammar, row, R_FLAGS) & flag != 0
-
-
-@kernel
 def add_kernel(grammar, row):
     """Add the items of a row's kernel to the row in progress."""
-    never_inline()
-    offset = list_offset(grammar, KERNELS, row)
-    for i in range(0, list_length(grammar, KERNELS, row), 3):
-        pool = block(grammar, KERNELS + 1)
-        if get_i32(pool, offset + i) >= 0:
-            add_item(
-                grammar, get_i32(pool, offset + i), get_i32(pool, offset + i + 1), get_i32(pool, offset + i + 2), 0
-            )
+    offset = list_offset(grammar.kernels, row)
+    for i in range(0, list_length(grammar.kernels, row), 3):
+        pool = grammar.kernels.pool
+        if pool[offset + i] >= 0:
+            add_item(grammar, pool[offset + i], pool[offset + i + 1], pool[offset + i + 2], 0)
 
 
 @kernel
 def first_row(store, grammar):
     """Make row 0: the start rule predicted, nothing read."""
-    never_inline()
     clear_items(grammar)
-    add_item(grammar, get_i32(block(grammar, RULE_STARTS), grammar[START_RULE]), 0, 0, 0)
-    grammar[UNDECIDED] = 0
+    add_item(grammar, grammar.rule_starts[grammar.start_rule], 0, 0, 0)
+    grammar.undecided = 0
     return intern_row(store, grammar, FIRST_MARK)
 
 
@@ -137,176 +69,198 @@ def intern_row(store, grammar, mark):
 
     A link that holds nothing but another one is that one.
     """
-    never_inline()
-    first = store[SCRATCH_TOP]
+    first = store.scratch_top
     if mark != 0:
         for _ in range(3):
             push(store, mark)
-    if grammar[UNDECIDED] != 0:
+    if grammar.undecided != 0:
         for _ in range(3):
             push(store, UNDECIDED_MARK)
-    edge_first = block(grammar, EDGE_FIRST)
-    state_rules = block(grammar, STATE_RULES)
-    start_rule = grammar[START_RULE]
-    for n in range(grammar[N_ITEMS]):
-        items = block(grammar, ITEMS)
-        state = get_i32(items, 4 * n)
-        if get_i32(items, 4 * n + 3) != 0:
+    edge_first = grammar.edge_first
+    state_rules = grammar.state_rules
+    start_rule = grammar.start_rule
+    for n in range(grammar.n_items):
+        items = grammar.items
+        state = items[n].state
+        if items[n].is_derived != 0:
             continue
-        leads_on = state == LINK or get_i32(edge_first, state) < get_i32(edge_first, state + 1)
-        if leads_on or (get_i32(items, 4 * n + 2) == FIRST_ROW and get_i32(state_rules, state) == start_rule):
+        leads_on = state == LINK or edge_first[state] < edge_first[state + 1]
+        if leads_on or (items[n].origin == FIRST_ROW and state_rules[state] == start_rule):
             push(store, state)
-            push(store, get_i32(items, 4 * n + 1))
-            push(store, get_i32(items, 4 * n + 2))
-    n_items = (store[SCRATCH_TOP] - first) // 3
+            push(store, items[n].parameter)
+            push(store, items[n].origin)
+    n_items = (store.scratch_top - first) // 3
     if n_items == 0 or (mark == LINK_MARK and n_items == 1):
-        store[SCRATCH_TOP] = first
+        store.scratch_top = first
         return NO_PLACE
-    if mark == LINK_MARK and n_items == 2 and scratch(store, first + 3) == LINK:
-        store[SCRATCH_TOP] = first
-        return scratch(store, first + 5)
+    if mark == LINK_MARK and n_items == 2 and store.scratch[first + 3] == LINK:
+        store.scratch_top = first
+        return store.scratch[first + 5]
     sort_items(store, first)
-    known = grammar[KERNELS + 3]
-    row = intern_list(grammar, KERNELS, block(store, SCRATCH), first, store[SCRATCH_TOP] - first)
-    store[SCRATCH_TOP] = first
+    known = grammar.kernels.count
+    row = intern_list(grammar.kernels, store.scratch.address, first, store.scratch_top - first)
+    store.scratch_top = first
     if row == known:
-        if row >= grammar[MAX_ROWS]:
+        if row >= grammar.max_rows:
             exceed(grammar, LIMIT_ROWS)
         _derive_row(store, grammar, row)
-        if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
-            forget_last_list(grammar, KERNELS)  # half a row must not be found again
+        if grammar.exceeded != 0 or store.exceeded != 0:
+            forget_last_list(grammar.kernels)  # half a row must not be found again
     return row
 
 
 @kernel
 def _derive_row(store, grammar, row):
-    """Predict from a new row's kernel and write its scans and waits."""
-    never_inline()
+    """Predict from a new row's kernel, write its scans and waits, and find the lexer state in which it begins."""
     clear_items(grammar)
     add_kernel(grammar, row)
-    grammar[UNDECIDED] = 0
-    flags = 0
-    if get_i32(block(grammar, KERNELS + 1), list_offset(grammar, KERNELS, row)) == UNDECIDED_MARK:
-        flags = IS_UNDECIDED if grammar[N_ITEMS] > 0 else IS_UNDECIDED | IS_NOWHERE
-    is_link = get_i32(block(grammar, KERNELS + 1), list_offset(grammar, KERNELS, row)) == LINK_MARK
-    start_rule = grammar[START_RULE]
-    scans = store[SCRATCH_TOP]
-    position = 0
-    while position < grammar[N_ITEMS] and grammar[EXCEEDED] == 0:
-        items = block(grammar, ITEMS)
-        state = get_i32(items, 4 * position)
-        parameter = get_i32(items, 4 * position + 1)
-        origin = get_i32(items, 4 * position + 2)
-        if state >= LINK_EDGE:
-            if state == LINK:
-                flags |= row_field(grammar, origin, R_FLAGS) & ACCEPTS
-                _add_link_edges(grammar, origin)
-            else:
-                rule = get_i32(block(grammar, EDGES), 4 * parameter + 1)
-                if not is_link and get_i32(block(grammar, EDGES), 4 * parameter) != SCAN:
-                    add_item(grammar, get_i32(block(grammar, RULE_STARTS), rule), 0, row, 1)
-                push(store, parameter)
-                push(store, position)
-            position += 1
+    grammar.undecided = 0
+    reserve(grammar.rows, row + 1)
+    grammar.rows[row].flags = 0  # of a row that was taken back
+    mark = list_item(grammar.kernels, row, 0)
+    if mark == UNDECIDED_MARK:
+        grammar.rows[row].is_undecided = True
+        grammar.rows[row].is_nowhere = grammar.n_items == 0
+    found = store.scratch_top
+    _predict(store, grammar, row, mark == LINK_MARK)
+    _write_entries(store, grammar, row, found)
+    store.scratch_top = found
+    if grammar.undecided != 0:
+        grammar.rows[row].is_undecided = True
+    if grammar.names_tokens != 0 and _scans_tokens(store, grammar, row):
+        grammar.rows[row].takes_tokens = True
+    _find_start(store, grammar, row, mark == LINK_MARK)
+
+
+@kernel
+def _predict(store, grammar, row, is_link):
+    """Follow the items in progress to a fixed point; pushes (edge, item) for each edge over a lexeme or a rule.
+
+    A link predicts nothing: whoever holds it has what it waits for.
+    """
+    start_rule = grammar.start_rule
+    n = 0
+    while n < grammar.n_items and grammar.exceeded == 0:
+        item = grammar.items[n]
+        state = item.state
+        parameter = item.parameter
+        origin = item.origin
+        n += 1
+        if state == LINK:
+            if grammar.rows[origin].accepts:
+                grammar.rows[row].accepts = True
+            _add_link_edges(grammar, origin)
             continue
-        if origin == FIRST_ROW and get_i32(block(grammar, STATE_RULES), state) == start_rule:
+        if state == LINK_EDGE:
+            if not is_link and grammar.edges[parameter].kind != EdgeKind.SCAN:
+                add_item(grammar, grammar.rule_starts[grammar.edges[parameter].symbol], 0, row, 1)
+            push(store, parameter)
+            push(store, n - 1)
+            continue
+        if origin == FIRST_ROW and grammar.state_rules[state] == start_rule:
             if may_end(grammar, state, parameter):
-                flags |= ACCEPTS
-        if origin < row:
-            flags |= row_field(grammar, origin, R_FLAGS) & RECORDS_HERE
+                grammar.rows[row].accepts = True
+        if origin < row and grammar.rows[origin].records:
+            grammar.rows[row].records = True
         advance_free(grammar, state, parameter, origin)
-        edge_first = block(grammar, EDGE_FIRST)
-        edges = block(grammar, EDGES)
-        for edge in range(get_i32(edge_first, state), get_i32(edge_first, state + 1)):
-            kind = get_i32(edges, 4 * edge)
-            if kind == SKIP or kind == SKIP_LATE:
+        edge_first = grammar.edge_first
+        edges = grammar.edges
+        for edge in range(edge_first[state], edge_first[state + 1]):
+            kind = edges[edge].kind
+            if kind == EdgeKind.SKIP or kind == EdgeKind.SKIP_LATE:
                 continue
-            if not passes(grammar, get_i32(edges, 4 * edge + 3), parameter):
+            if not passes(grammar, edges[edge].guard, parameter):
                 continue
-            if kind != SCAN:
+            if kind != EdgeKind.SCAN:
                 rule = rule_called(grammar, edge, parameter)
                 if rule < 0:
                     continue
-                if kind >= CALL_NEW:
-                    flags |= BEGINS | RECORDS_HERE
-                    if (kind == CALL_PLAIN or kind == CALL_MANY) and has_unknown(grammar, parameter):
-                        flags |= IS_TENTATIVE if kind == CALL_MANY else IS_TENTATIVE | IS_LIMITED
+                if kind >= EdgeKind.CALL_NEW:
+                    note_value(grammar, row, kind, parameter)
                 if not is_link:
-                    add_item(grammar, get_i32(block(grammar, RULE_STARTS), rule), 0, row, 1)
+                    add_item(grammar, grammar.rule_starts[rule], 0, row, 1)
             push(store, edge)
-            push(store, position)
-        position += 1
-    n = (store[SCRATCH_TOP] - scans) // 2
+            push(store, n - 1)
+
+
+@kernel
+def _write_entries(store, grammar, row, found):
+    """Write the scans of a row, then its waits: what was found while predicting."""
+    n = (store.scratch_top - found) // 2
     spend(grammar, 32 + 3 * n)
-    offset = grammar[N_ROW_POOL]
-    pool = ensure(grammar, ROW_POOL, (offset + 4 * n) * 4)
-    at = offset
+    first = grammar.n_row_entries
+    entries = reserve(grammar.row_entries, first + n)
+    at = first
     n_scans = 0
-    items = block(grammar, ITEMS)
-    edges = block(grammar, EDGES)
+    edges = grammar.edges
     for is_wait in range(2):
         for i in range(n):
-            edge = scratch(store, scans + 2 * i)
-            if (get_i32(edges, 4 * edge) != SCAN) == (is_wait != 0):
-                item = 4 * scratch(store, scans + 2 * i + 1)
-                parameter = LINKED if get_i32(items, item) == LINK_EDGE else get_i32(items, item + 1)
-                symbol = get_i32(edges, 4 * edge + 1)
-                put_i32(pool, at, symbol if is_wait == 0 else rule_called(grammar, edge, parameter))
-                put_i32(pool, at + 1, edge)
-                put_i32(pool, at + 2, parameter)
-                put_i32(pool, at + 3, get_i32(items, item + 2))
-                at += 4
+            edge = store.scratch[found + 2 * i]
+            if (edges[edge].kind != EdgeKind.SCAN) == (is_wait != 0):
+                item = grammar.items[store.scratch[found + 2 * i + 1]]
+                parameter = LINKED if item.state == LINK_EDGE else item.parameter
+                entries[at].symbol = rule_called(grammar, edge, parameter) if is_wait != 0 else edges[edge].symbol
+                entries[at].edge = edge
+                entries[at].parameter = parameter
+                entries[at].origin = item.origin
+                at += 1
         if is_wait == 0:
-            n_scans = (at - offset) // 4
-    grammar[N_ROW_POOL] = at
-    store[SCRATCH_TOP] = scans
-    rows = ensure(grammar, ROWS, (row + 1) * ROW_FIELDS * 4)
-    base = row * ROW_FIELDS
-    put_i32(rows, base + R_SCANS, offset)
-    put_i32(rows, base + R_N_SCANS, n_scans)
-    put_i32(rows, base + R_WAITS, offset + 4 * n_scans)
-    put_i32(rows, base + R_N_WAITS, n - n_scans)
-    if grammar[UNDECIDED] != 0:
-        flags |= IS_UNDECIDED
-    if grammar[NAMES_TOKENS] != 0:
-        for i in range(n_scans):
-            if token_set_of(store, get_i32(pool, offset + 4 * i)) >= 0:
-                flags |= TAKES_TOKENS
-    put_i32(rows, base + R_FLAGS, flags)
+            n_scans = at - first
+    grammar.n_row_entries = at
+    grammar.rows[row].scans = first
+    grammar.rows[row].n_scans = n_scans
+    grammar.rows[row].waits = first + n_scans
+    grammar.rows[row].n_waits = n - n_scans
+
+
+@inline
+def _scans_tokens(store, grammar, row):
+    """Whether a row names tokens that may come next."""
+    first = grammar.rows[row].scans
+    for at in range(first, first + grammar.rows[row].n_scans):
+        if token_set_of(store, grammar.row_entries[at].symbol) >= 0:
+            return True
+    return False
+
+
+@kernel
+def _find_start(store, grammar, row, is_link):
+    """Write the lexer state in which a row begins; a link is nowhere a place, and has none."""
+    grammar.rows[row].bare_start = 0
     if is_link:
-        for name in (R_EXPECTED, R_START, R_BARE_START):
-            put_i32(rows, base + name, 0)
+        grammar.rows[row].expected = 0
+        grammar.rows[row].start = 0
         return
-    expected = _expected_set(store, grammar, offset, n_scans, False)
-    put_i32(rows, base + R_EXPECTED, expected)
-    with_ignored = grammar[IGNORED] != 0 and (grammar[IGNORED_AT_ENDS] != 0 or (row != FIRST_ROW and n_scans > 0))
-    if with_ignored and not (flags & ACCEPTS == 0 and _are_bare(grammar, offset, n_scans)):
-        put_i32(rows, base + R_START, start_state(store, _expected_set(store, grammar, offset, n_scans, True)))
-    else:
-        put_i32(rows, base + R_START, start_state(store, expected))
+    first, n = grammar.rows[row].scans, grammar.rows[row].n_scans
+    expected = _expected_set(store, grammar, first, n, False)
+    grammar.rows[row].expected = expected
+    with_ignored = grammar.ignored != 0 and (grammar.ignored_at_ends != 0 or (row != FIRST_ROW and n > 0))
+    if with_ignored and not (not grammar.rows[row].accepts and _are_bare(grammar, first, n)):
+        expected = _expected_set(store, grammar, first, n, True)
+    grammar.rows[row].start = start_state(store, expected)
 
 
 @kernel
 def _add_link_edges(grammar, link):
     """Add the edges that leave items of a link, one for all that are alike."""
-    never_inline()
-    for is_wait in range(2):
-        first = row_field(grammar, link, R_WAITS if is_wait != 0 else R_SCANS)
-        n = row_field(grammar, link, R_N_WAITS if is_wait != 0 else R_N_SCANS)
-        for at in range(first, first + 4 * n, 4):
-            edge = get_i32(block(grammar, LIKE_EDGES), get_i32(block(grammar, ROW_POOL), at + 1))
-            add_item(grammar, LINK_EDGE, edge, link, 1)
+    for at in entries_of(grammar, link):
+        add_item(grammar, LINK_EDGE, grammar.like_edges[grammar.row_entries[at].edge], link, 1)
+
+
+@inline
+def entries_of(grammar, row):
+    """Numbers of the scans and waits of a row."""
+    return range(grammar.rows[row].scans, grammar.rows[row].waits + grammar.rows[row].n_waits)
 
 
 @kernel
 def _are_bare(grammar, first_scan, n_scans):
     """Whether nothing ignored may stand before any of a row's scans."""
-    never_inline()
-    if grammar[HAS_PRIORITIES] == 0 or n_scans == 0:
+    if grammar.has_priorities == 0 or n_scans == 0:
         return False
     for i in range(n_scans):
-        edge = get_i32(block(grammar, ROW_POOL), first_scan + 4 * i + 1)
-        if get_i32(block(grammar, PRIORITIES), edge) & 1 == 0:
+        edge = grammar.row_entries[first_scan + i].edge
+        if grammar.priorities[edge] & 1 == 0:
             return False
     return True
 
@@ -314,42 +268,40 @@ def _are_bare(grammar, first_scan, n_scans):
 @kernel
 def bare_start(store, grammar, row):
     """Lexer state of a row right after an ignored lexeme: another one may not follow."""
-    never_inline()
-    state = row_field(grammar, row, R_BARE_START)
+    state = grammar.rows[row].bare_start
     if state == 0:
-        state = start_state(store, row_field(grammar, row, R_EXPECTED))
-        if store[EXCEEDED] == 0:
-            put_i32(block(grammar, ROWS), row * ROW_FIELDS + R_BARE_START, state)
+        state = start_state(store, grammar.rows[row].expected)
+        if store.exceeded == 0:
+            grammar.rows[row].bare_start = state
     return state
 
 
 @kernel
 def _expected_set(store, grammar, first_scan, n_scans, with_ignored):
     """Set of the lexemes of a row's scans."""
-    never_inline()
     n = n_scans
-    work = ensure(grammar, EXPECTED, (n + 1) * 4)
-    pool = block(grammar, ROW_POOL)
+    work = reserve(grammar.expected, n + 1)
+    entries = grammar.row_entries
     for i in range(n):
-        put_i32(work, i, get_i32(pool, first_scan + 4 * i))
+        work[i] = entries[first_scan + i].symbol
     if with_ignored:
-        put_i32(work, n, list_item(store, LEXEME_SETS, grammar[IGNORED], 0))
+        work[n] = list_item(store.lexeme_sets, grammar.ignored, 0)
         n += 1
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, n):
-            item = get_i32(work, i)
+            item = work[i]
             j = i
-            while j >= gap and get_i32(work, j - gap) > item:
-                put_i32(work, j, get_i32(work, j - gap))
+            while j >= gap and work[j - gap] > item:
+                work[j] = work[j - gap]
                 j -= gap
-            put_i32(work, j, item)
+            work[j] = item
         gap //= 3
-    first = store[SCRATCH_TOP]
+    first = store.scratch_top
     for i in range(n):
-        item = get_i32(work, i)
-        if i == 0 or get_i32(work, i - 1) != item:
+        item = work[i]
+        if i == 0 or work[i - 1] != item:
             push(store, item)
     return lexeme_set(store, first)

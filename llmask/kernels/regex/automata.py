@@ -9,9 +9,8 @@ states, class of each byte. Out: a node. Cost: 1 ns a number, ten times as much 
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
-from ..tables.memory import block, copy_bytes, ensure, put_i32
-from ..tables.store_layout import DFA_POOL, DFAS, N_DFA_POOL, N_DFAS, SCRATCH, SCRATCH_TOP
+from ..machine.jit import kernel
+from ..tables.memory import copy_bytes, reserve
 from .class_maps import intern_map
 from .constructors import make_dfa
 
@@ -19,34 +18,32 @@ from .constructors import make_dfa
 @kernel
 def put_numbers(store, place, n_all, data):
     """Copy the next numbers of an automaton to `place`; -1: they are the first of `n_all`. Returns where they lie."""
-    never_inline()
     if place < 0:
-        place = store[N_DFA_POOL]
-        ensure(store, DFA_POOL, (place + n_all) * 4)
-        store[N_DFA_POOL] = place + n_all
-    copy_bytes(block(store, DFA_POOL) + place * 4, data.ctypes.data, data.shape[0] * 4)
+        place = store.n_dfa_pool
+        reserve(store.dfa_pool, place + n_all)
+        store.n_dfa_pool = place + n_all
+    copy_bytes(store.dfa_pool.address + place * 4, data.ctypes.data, data.shape[0] * 4)
     return place
 
 
 @kernel
 def add_automaton(store, width, n_states, place, class_of_byte):
     """The node of state 0 of an automaton whose numbers lie at `place`."""
-    never_inline()
-    first = store[SCRATCH_TOP]
-    address = ensure(store, SCRATCH, (first + 64) * 4)
+    first = store.scratch_top
+    address = reserve(store.scratch, first + 64)
     for i in range(64):
         word = 0
         for j in range(4):
             word |= class_of_byte[4 * i + j] << (8 * j)
-        put_i32(address, first + i, word)
-    store[SCRATCH_TOP] = first + 64
+        address[first + i] = word
+    store.scratch_top = first + 64
     class_map = intern_map(store, first)
-    store[SCRATCH_TOP] = first
-    dfa = store[N_DFAS]
-    info = ensure(store, DFAS, (dfa + 1) * 16)
-    put_i32(info, 4 * dfa, class_map)
-    put_i32(info, 4 * dfa + 1, width)
-    put_i32(info, 4 * dfa + 2, place)
-    put_i32(info, 4 * dfa + 3, place + n_states * width)
-    store[N_DFAS] = dfa + 1
+    store.scratch_top = first
+    dfa = store.n_dfas
+    info = reserve(store.dfas, dfa + 1)
+    info[dfa].map = class_map
+    info[dfa].width = width
+    info[dfa].first = place
+    info[dfa].said = place + n_states * width
+    store.n_dfas = dfa + 1
     return make_dfa(store, dfa, 0)

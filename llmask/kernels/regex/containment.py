@@ -12,56 +12,40 @@ In: nodes. Out: fewer nodes. Cost: 10 ns a part of a concatenation.
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..tables.interning import list_item, list_length
-from ..tables.memory import block, put_i32, spend
-from ..tables.store_layout import NODE_LISTS, SCRATCH, SCRATCH_TOP
-from .nodes import (
-    ALL_UNITS,
-    FIRST_SINGLE,
-    HIGH,
-    K_CONCAT,
-    K_REPEAT,
-    K_UNION,
-    KIND,
-    LOW,
-    UNBOUNDED,
-    UNIT,
-    A,
-    B,
-    field,
-    has_flag,
-    scratch,
-)
+from ..tables.kinds import NodeKind
+from ..tables.memory import spend
+from .nodes import UNBOUNDED, Node
 
 MAX_PARTS = 256  # of a concatenation that are looked at
 MAX_MEMBERS = 64  # of an excluded union
 
 
-@kernel
+@inline
 def _is_anything(store, node):
     """Whether a node is u*t."""
-    if field(store, node, KIND) != K_CONCAT:
+    if store.nodes[node].kind != NodeKind.CONCAT:
         return False
-    head = field(store, node, A)
-    if field(store, head, KIND) != K_REPEAT or field(store, head, LOW) != 0 or field(store, head, HIGH) != UNBOUNDED:
+    head = store.nodes[node].a
+    if store.nodes[head].kind != NodeKind.REPEAT or store.nodes[head].low != 0 or store.nodes[head].high != UNBOUNDED:
         return False
-    return has_flag(store, field(store, head, A), ALL_UNITS)
+    return store.nodes[store.nodes[head].a].all_units
 
 
-@kernel
+@inline
 def _leads_to(store, node, anything):
     """Whether a node is code points, and repetitions of some, followed by `anything`."""
     for _ in range(MAX_PARTS):
-        if field(store, node, KIND) != K_CONCAT:
+        if store.nodes[node].kind != NodeKind.CONCAT:
             return False
         spend(store, 1)
-        head = field(store, node, A)
-        if field(store, head, KIND) == K_REPEAT:
-            head = field(store, head, A)
-        if not has_flag(store, head, UNIT):
+        head = store.nodes[node].a
+        if store.nodes[head].kind == NodeKind.REPEAT:
+            head = store.nodes[head].a
+        if not store.nodes[head].unit:
             return False
-        node = field(store, node, B)
+        node = store.nodes[node].b
         if node == anything:
             return True
     return False
@@ -70,35 +54,33 @@ def _leads_to(store, node, anything):
 @kernel
 def drop_contained(store, first):
     """Drop members of a union, the scratch items from `first`, that are part of another one."""
-    never_inline()
-    for i in range(first, store[SCRATCH_TOP]):
-        anything = scratch(store, i)
+    for i in range(first, store.scratch_top):
+        anything = store.scratch[i]
         if not _is_anything(store, anything):
             continue
         kept = first
-        for j in range(first, store[SCRATCH_TOP]):
-            other = scratch(store, j)
+        for j in range(first, store.scratch_top):
+            other = store.scratch[j]
             if other == anything or not _leads_to(store, other, anything):
-                put_i32(block(store, SCRATCH), kept, other)
+                store.scratch[kept] = other
                 kept += 1
-        store[SCRATCH_TOP] = kept
+        store.scratch_top = kept
         return
 
 
 @kernel
 def is_contained(store, node, union):
     """Whether a node is seen to be part of one of a union's members, or of `union` itself if it is none."""
-    never_inline()
-    if node <= FIRST_SINGLE or field(store, node, KIND) != K_CONCAT:
+    if node <= Node.FIRST_SINGLE or store.nodes[node].kind != NodeKind.CONCAT:
         return False
-    if field(store, union, KIND) != K_UNION:
+    if store.nodes[union].kind != NodeKind.UNION:
         return _is_anything(store, union) and _leads_to(store, node, union)
-    members = field(store, union, A)
-    n = list_length(store, NODE_LISTS, members)
+    members = store.nodes[union].a
+    n = list_length(store.node_lists, members)
     if n > MAX_MEMBERS:
         return False
     for i in range(n):
-        member = list_item(store, NODE_LISTS, members, i)
+        member = list_item(store.node_lists, members, i)
         if member == node or (_is_anything(store, member) and _leads_to(store, node, member)):
             return True
     return False

@@ -16,158 +16,125 @@ Cost: a known derivative 3 ns; a new one 50-200 ns an operator on the way down.
 
 from __future__ import annotations
 
-from ..machine.atomics import publish_i32
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..tables.interning import list_item, list_length
-from ..tables.memory import EXCEEDED, block, ensure, get_i32, get_u8, spend
-from ..tables.store_layout import DERIVATIVES, DFA_POOL, DFAS, LITERALS, N_DERIVATIVES, NODE_LISTS, NODES, SCRATCH_TOP
+from ..tables.kinds import NodeKind
+from ..tables.memory import reserve, spend
 from .class_maps import class_of, n_classes, set_contains
 from .constructors import make_concat, make_dfa, make_literal, make_not, make_repeat
-from .nodes import (
-    ALL,
-    EMPTY,
-    EPSILON,
-    HIGH,
-    K_AND,
-    K_BYTES,
-    K_CONCAT,
-    K_DFA,
-    K_LITERAL,
-    K_NOT,
-    K_TOKENS,
-    K_UNION,
-    KIND,
-    LAZY_END,
-    LOW,
-    MAP,
-    NODE_FIELDS,
-    NULLABLE,
-    ROW,
-    UNBOUNDED,
-    A,
-    B,
-    field,
-    has_flag,
-    pop,
-    push,
-    scratch,
-)
+from .nodes import UNBOUNDED, Node, pop, push
 from .set_operations import make_and, make_union
 
 NOT_TAKEN = -1
 
 
-@kernel
+@inline
 def dfa_target(store, node, byte):
     """The state of its automaton that a byte leads to from a node's, or -1."""
-    dfa = field(store, node, A)
-    info = block(store, DFAS)
-    row = get_i32(info, dfa * 4 + 2) + field(store, node, B) * get_i32(info, dfa * 4 + 1)
-    return get_i32(block(store, DFA_POOL), row + class_of(store, get_i32(info, dfa * 4), byte))
+    dfa = store.nodes[node].a
+    info = store.dfas
+    row = info[dfa].first + store.nodes[node].b * info[dfa].width
+    return store.dfa_pool[row + class_of(store, info[dfa].map, byte)]
 
 
 @kernel
 def known_derivative(store, node, byte):
     """Derivative where it costs nothing: leaves, and what is remembered; else NOT_TAKEN."""
-    never_inline()
-    kind = field(store, node, KIND)
-    if kind == K_BYTES:
-        return EPSILON if set_contains(store, field(store, node, A), byte) else EMPTY
-    if kind == K_LITERAL:
-        first = field(store, node, A)
-        if get_u8(block(store, LITERALS), first) != byte:
-            return EMPTY
-        known = field(store, node, ROW)
+    kind = store.nodes[node].kind
+    if kind == NodeKind.BYTES:
+        return Node.EPSILON if set_contains(store, store.nodes[node].a, byte) else Node.EMPTY
+    if kind == NodeKind.LITERAL:
+        first = store.nodes[node].a
+        if store.literals[first] != byte:
+            return Node.EMPTY
+        known = store.nodes[node].row
         return known - 1 if known != 0 else _rest_of_literal(store, node, first)
-    if node == EMPTY or node == EPSILON or node == LAZY_END or kind == K_TOKENS:
-        return EMPTY
-    if kind == K_DFA:
+    if node == Node.EMPTY or node == Node.EPSILON or node == Node.LAZY_END or kind == NodeKind.TOKENS:
+        return Node.EMPTY
+    if kind == NodeKind.DFA:
         target = dfa_target(store, node, byte)
-        return EMPTY if target < 0 else make_dfa(store, field(store, node, A), target)
-    row = field(store, node, ROW)
+        return Node.EMPTY if target < 0 else make_dfa(store, store.nodes[node].a, target)
+    row = store.nodes[node].row
     if row == 0:
         return NOT_TAKEN
-    return get_i32(block(store, DERIVATIVES), row - 1 + class_of(store, field(store, node, MAP), byte)) - 1
+    return store.derivatives[row - 1 + class_of(store, store.nodes[node].map, byte)] - 1
 
 
 @kernel
 def _rest_of_literal(store, node, first):
     """Derivative of a literal by its first byte; the node keeps it in place of a row."""
-    never_inline()
-    rest = make_literal(store, first + 1, field(store, node, B) - 1)
-    if store[EXCEEDED] == 0:
-        publish_i32(block(store, NODES) + (node * NODE_FIELDS + ROW) * 4, rest + 1)
+    rest = make_literal(store, first + 1, store.nodes[node].b - 1)
+    if store.exceeded == 0:
+        store.nodes[node].row = rest + 1
     return rest
 
 
 @kernel
 def _remember(store, node, byte, result):
-    never_inline()
-    class_map = field(store, node, MAP)
-    row = field(store, node, ROW) - 1
+    class_map = store.nodes[node].map
+    row = store.nodes[node].row - 1
     if row < 0:
-        row = store[N_DERIVATIVES]
-        store[N_DERIVATIVES] = row + n_classes(store, class_map)
-        ensure(store, DERIVATIVES, store[N_DERIVATIVES] * 4)
-        publish_i32(block(store, NODES) + (node * NODE_FIELDS + ROW) * 4, row + 1)
-    publish_i32(block(store, DERIVATIVES) + (row + class_of(store, class_map, byte)) * 4, result + 1)
+        row = store.n_derivatives
+        store.n_derivatives = row + n_classes(store, class_map)
+        reserve(store.derivatives, store.n_derivatives)
+        store.nodes[node].row = row + 1
+    store.derivatives[row + class_of(store, class_map, byte)] = result + 1
 
 
 @kernel
 def derivative(store, root, byte):
     """D(root, byte). EMPTY and nothing remembered once a limit is reached."""
-    never_inline()
     result = known_derivative(store, root, byte)
     if result != NOT_TAKEN:
         return result
-    bottom = store[SCRATCH_TOP]
+    bottom = store.scratch_top
     push(store, root)
-    while store[SCRATCH_TOP] > bottom:
-        if store[EXCEEDED] != 0:
-            store[SCRATCH_TOP] = bottom
-            return EMPTY
+    while store.scratch_top > bottom:
+        if store.exceeded != 0:
+            store.scratch_top = bottom
+            return Node.EMPTY
         spend(store, 4)
-        node = scratch(store, store[SCRATCH_TOP] - 1)
+        node = store.scratch[store.scratch_top - 1]
         if known_derivative(store, node, byte) != NOT_TAKEN:
             pop(store)
             continue
-        kind = field(store, node, KIND)
-        operand = field(store, node, A)
-        if kind == K_UNION or kind == K_AND:
-            first = store[SCRATCH_TOP]
-            result = _of_members(store, operand, byte, kind == K_AND)
+        kind = store.nodes[node].kind
+        operand = store.nodes[node].a
+        if kind == NodeKind.UNION or kind == NodeKind.AND:
+            first = store.scratch_top
+            result = _of_members(store, operand, byte, kind == NodeKind.AND)
             if result == NOT_TAKEN:
                 continue
-            if result != EMPTY:
-                result = make_union(store, first) if kind == K_UNION else make_and(store, first)
+            if result != Node.EMPTY:
+                result = make_union(store, first) if kind == NodeKind.UNION else make_and(store, first)
         else:
             inner = known_derivative(store, operand, byte)
             if inner == NOT_TAKEN:
                 push(store, operand)
                 continue
-            if kind == K_CONCAT:
-                right = field(store, node, B)
-                nullable = has_flag(store, operand, NULLABLE)
-                other = EMPTY
+            if kind == NodeKind.CONCAT:
+                right = store.nodes[node].b
+                nullable = store.nodes[operand].nullable
+                other = Node.EMPTY
                 if nullable:
                     other = known_derivative(store, right, byte)
                     if other == NOT_TAKEN:
                         push(store, right)
                         continue
                 result = make_concat(store, inner, right)
-                if other != EMPTY:
-                    first = store[SCRATCH_TOP]
+                if other != Node.EMPTY:
+                    first = store.scratch_top
                     push(store, result)
                     push(store, other)
                     result = make_union(store, first)
-            elif kind == K_NOT:
+            elif kind == NodeKind.NOT:
                 result = make_not(store, inner)
-            else:  # K_REPEAT
-                low = field(store, node, LOW)
-                high = field(store, node, HIGH)
+            else:  # NodeKind.REPEAT
+                low = store.nodes[node].low
+                high = store.nodes[node].high
                 rest = make_repeat(store, operand, max(low - 1, 0), UNBOUNDED if high == UNBOUNDED else high - 1)
                 result = make_concat(store, inner, rest)
-        if store[EXCEEDED] == 0:
+        if store.exceeded == 0:
             _remember(store, node, byte, result)
             pop(store)
     return known_derivative(store, root, byte)
@@ -180,22 +147,21 @@ def _of_members(store, members, byte, is_and):
     NOT_TAKEN when some are missing; EMPTY, and nothing is pushed, when one of an intersection is: most bytes are
     refused by some member, and then the others need not be asked.
     """
-    never_inline()
-    first = store[SCRATCH_TOP]
-    result = ALL
-    spend(store, list_length(store, NODE_LISTS, members))
-    for i in range(list_length(store, NODE_LISTS, members)):
-        member = list_item(store, NODE_LISTS, members, i)
+    first = store.scratch_top
+    result = Node.ALL
+    spend(store, list_length(store.node_lists, members))
+    for i in range(list_length(store.node_lists, members)):
+        member = list_item(store.node_lists, members, i)
         known = known_derivative(store, member, byte)
         if known == NOT_TAKEN:
-            if result == ALL:
-                store[SCRATCH_TOP] = first
+            if result == Node.ALL:
+                store.scratch_top = first
             result = NOT_TAKEN
             push(store, member)
-        elif known == EMPTY and is_and:
-            store[SCRATCH_TOP] = first
-            return EMPTY
-        elif result == ALL:
+        elif known == Node.EMPTY and is_and:
+            store.scratch_top = first
+            return Node.EMPTY
+        elif result == Node.ALL:
             push(store, known)
     return result
 
@@ -203,9 +169,8 @@ def _of_members(store, members, byte, is_and):
 @kernel
 def matches(store, node, data):
     """Whether the bytes in `data` match `node`."""
-    never_inline()
     for i in range(data.shape[0]):
         node = derivative(store, node, data[i])
-        if node == EMPTY:
+        if node == Node.EMPTY:
             return False
-    return has_flag(store, node, NULLABLE)
+    return store.nodes[node].nullable

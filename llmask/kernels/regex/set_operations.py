@@ -8,215 +8,183 @@ In: operands on the scratch stack. Out: node ids. Cost: O(n log n) for n operand
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..tables.interning import intern_list, list_item, list_length
-from ..tables.memory import block, get_i32, put_i32, spend
-from ..tables.store_layout import BYTE_SETS, NODE_LISTS, SCRATCH, SCRATCH_TOP
+from ..tables.kinds import NodeKind
+from ..tables.memory import spend
 from .class_maps import meet
 from .constructors import add_node, find_node, make_bytes, make_concat, make_not, make_repeat
 from .containment import drop_contained, is_contained
-from .nodes import (
-    ALL,
-    ALL_UNITS,
-    BYTE_DISTANCE,
-    DISTANCE,
-    EMPTY,
-    EPSILON,
-    FINITE,
-    FIRST_SINGLE,
-    FLAGS,
-    HIDES,
-    HIGH,
-    K_AND,
-    K_BYTES,
-    K_CONCAT,
-    K_NOT,
-    K_REPEAT,
-    K_UNION,
-    KIND,
-    LOW,
-    MAP,
-    MOST_DISTANCE,
-    NULLABLE,
-    UNIT,
-    A,
-    B,
-    field,
-    has_flag,
-    pop,
-    push,
-    scratch,
-)
+from .nodes import BYTE_DISTANCE, MOST_DISTANCE, Node, NodeFlag, pop, push
 
-QUOTE = FIRST_SINGLE + 0x22
+QUOTE = Node.FIRST_SINGLE + 0x22
 MERGE_AT_MOST = 64  # unions longer than this are not searched for repetitions to merge
 
 
 @kernel
 def _sort_scratch(store, first):
     """Sort the scratch items from `first` and drop repetitions (Shell's method: operands are few, or nearly sorted)."""
-    never_inline()
-    address = block(store, SCRATCH)
-    end = store[SCRATCH_TOP]
+    address = store.scratch
+    end = store.scratch_top
     gap = 1
     while gap < (end - first) // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(first + gap, end):
-            item = get_i32(address, i)
+            item = address[i]
             j = i
-            while j - gap >= first and get_i32(address, j - gap) > item:
-                put_i32(address, j, get_i32(address, j - gap))
+            while j - gap >= first and address[j - gap] > item:
+                address[j] = address[j - gap]
                 j -= gap
-            put_i32(address, j, item)
+            address[j] = item
         gap //= 3
     kept = first
     for i in range(first, end):
-        item = get_i32(address, i)
-        if kept == first or get_i32(address, kept - 1) != item:
-            put_i32(address, kept, item)
+        item = address[i]
+        if kept == first or address[kept - 1] != item:
+            address[kept] = item
             kept += 1
-    store[SCRATCH_TOP] = kept
+    store.scratch_top = kept
 
 
 @kernel
 def _move_down(store, source, destination):
     """Drop the scratch items between `destination` and `source`."""
-    never_inline()
-    address = block(store, SCRATCH)
-    n = store[SCRATCH_TOP] - source
+    address = store.scratch
+    n = store.scratch_top - source
     for i in range(n):
-        put_i32(address, destination + i, get_i32(address, source + i))
-    store[SCRATCH_TOP] = destination + n
+        address[destination + i] = address[source + i]
+    store.scratch_top = destination + n
 
 
 @kernel
 def make_union(store, first):
     """Union of the scratch items from `first`, which are taken off the stack."""
-    never_inline()
-    end = store[SCRATCH_TOP]
+    end = store.scratch_top
     n_sets = 0
     for i in range(first, end):
-        node = scratch(store, i)
-        kind = field(store, node, KIND)
-        if node == ALL:
-            store[SCRATCH_TOP] = first
-            return ALL
-        if kind == K_UNION:
-            members = field(store, node, A)
-            for j in range(list_length(store, NODE_LISTS, members)):
-                member = list_item(store, NODE_LISTS, members, j)
+        node = store.scratch[i]
+        kind = store.nodes[node].kind
+        if node == Node.ALL:
+            store.scratch_top = first
+            return Node.ALL
+        if kind == NodeKind.UNION:
+            members = store.nodes[node].a
+            for j in range(list_length(store.node_lists, members)):
+                member = list_item(store.node_lists, members, j)
                 push(store, member)
-                if field(store, member, KIND) == K_BYTES:
+                if store.nodes[member].kind == NodeKind.BYTES:
                     n_sets += 1
-        elif node != EMPTY:
+        elif node != Node.EMPTY:
             push(store, node)
-            if kind == K_BYTES:
+            if kind == NodeKind.BYTES:
                 n_sets += 1
     _move_down(store, end, first)
     if n_sets > 1:
         _merge_sets(store, first)
-    spend(store, 3 * (store[SCRATCH_TOP] - first))
+    spend(store, 3 * (store.scratch_top - first))
     _sort_scratch(store, first)
-    n = store[SCRATCH_TOP] - first
+    n = store.scratch_top - first
     if 1 < n <= MERGE_AT_MOST:
         while _merge_repeats(store, first):
             _sort_scratch(store, first)
         drop_contained(store, first)
-        n = store[SCRATCH_TOP] - first
-    if n > 1 and scratch(store, first) == EPSILON:
-        for i in range(first + 1, store[SCRATCH_TOP]):
-            if has_flag(store, scratch(store, i), NULLABLE):
+        n = store.scratch_top - first
+    if n > 1 and store.scratch[first] == Node.EPSILON:
+        for i in range(first + 1, store.scratch_top):
+            if store.nodes[store.scratch[i]].nullable:
                 _move_down(store, first + 1, first)
                 n -= 1
                 break
     if n == 0:
-        return EMPTY
+        return Node.EMPTY
     if n == 1:
         return pop(store)
-    flags = FINITE
+    flags = NodeFlag.FINITE
     class_map = 0
     distance = MOST_DISTANCE
     for i in range(first, first + n):
-        node = scratch(store, i)
-        inner = field(store, node, FLAGS)
-        distance = min(distance, field(store, node, DISTANCE))
-        flags = (flags & inner & FINITE) | (flags & (NULLABLE | HIDES)) | (inner & (NULLABLE | HIDES))
-        class_map = meet(store, class_map, field(store, node, MAP))
-    members = intern_list(store, NODE_LISTS, block(store, SCRATCH), first, n)
-    store[SCRATCH_TOP] = first
-    found = find_node(store, K_UNION, members, 0, 0, 0)
+        node = store.scratch[i]
+        inner = store.nodes[node].flags
+        distance = min(distance, store.nodes[node].distance)
+        flags = (
+            (flags & inner & NodeFlag.FINITE)
+            | (flags & (NodeFlag.NULLABLE | NodeFlag.HIDES))
+            | (inner & (NodeFlag.NULLABLE | NodeFlag.HIDES))
+        )
+        class_map = meet(store, class_map, store.nodes[node].map)
+    members = intern_list(store.node_lists, store.scratch.address, first, n)
+    store.scratch_top = first
+    found = find_node(store, NodeKind.UNION, members, 0, 0, 0)
     if found >= 0:
         return found
-    return add_node(store, found, K_UNION, members, 0, 0, 0, flags, class_map, distance)
+    return add_node(store, found, NodeKind.UNION, members, 0, 0, 0, flags, class_map, distance)
 
 
 @kernel
 def _merge_sets(store, first):
     """Replace the byte sets among the scratch items from `first` by their union."""
-    never_inline()
-    end = store[SCRATCH_TOP]
+    end = store.scratch_top
     for _ in range(8):
         push(store, 0)
     kept = first
     for i in range(first, end):
-        node = scratch(store, i)
-        address = block(store, SCRATCH)
-        if field(store, node, KIND) == K_BYTES:
-            byte_set = field(store, node, A)
+        node = store.scratch[i]
+        address = store.scratch
+        if store.nodes[node].kind == NodeKind.BYTES:
+            byte_set = store.nodes[node].a
             for j in range(8):
-                put_i32(address, end + j, get_i32(address, end + j) | list_item(store, BYTE_SETS, byte_set, j))
+                address[end + j] = address[end + j] | list_item(store.byte_sets, byte_set, j)
         else:
-            put_i32(address, kept, node)
+            address[kept] = node
             kept += 1
     merged = make_bytes(store, end)
-    store[SCRATCH_TOP] = kept
+    store.scratch_top = kept
     push(store, merged)
 
 
-@kernel
+@inline
 def _repeat_head(store, node):
     """The repetition that a node starts with, or EMPTY."""
-    if field(store, node, KIND) == K_CONCAT:
-        node = field(store, node, A)
-    return node if field(store, node, KIND) == K_REPEAT else EMPTY
+    if store.nodes[node].kind == NodeKind.CONCAT:
+        node = store.nodes[node].a
+    return node if store.nodes[node].kind == NodeKind.REPEAT else Node.EMPTY
 
 
-@kernel
+@inline
 def _tail(store, node):
-    return field(store, node, B) if field(store, node, KIND) == K_CONCAT else EPSILON
+    return store.nodes[node].b if store.nodes[node].kind == NodeKind.CONCAT else Node.EPSILON
 
 
 @kernel
 def _merge_repeats(store, first):
     """Make one of x{a,b}t | x{c,d}t when the intervals touch, which keeps (y|yy){1,100} small. One merge a call."""
-    never_inline()
-    end = store[SCRATCH_TOP]
+    end = store.scratch_top
     for i in range(first, end):
-        one = scratch(store, i)
+        one = store.scratch[i]
         head = _repeat_head(store, one)
-        if head == EMPTY:
+        if head == Node.EMPTY:
             continue
         spend(store, (end - i) >> 1)
         for j in range(i + 1, end):
-            two = scratch(store, j)
+            two = store.scratch[j]
             other = _repeat_head(store, two)
-            if other == EMPTY or field(store, other, A) != field(store, head, A):
+            if other == Node.EMPTY or store.nodes[other].a != store.nodes[head].a:
                 continue
             if _tail(store, one) != _tail(store, two):
                 continue
-            low = field(store, head, LOW)
-            high = field(store, head, HIGH)
-            other_low = field(store, other, LOW)
-            other_high = field(store, other, HIGH)
+            low = store.nodes[head].low
+            high = store.nodes[head].high
+            other_low = store.nodes[other].low
+            other_high = store.nodes[other].high
             if other_low > high + 1 or low > other_high + 1:
                 continue
-            repeat = make_repeat(store, field(store, head, A), min(low, other_low), max(high, other_high))
+            repeat = make_repeat(store, store.nodes[head].a, min(low, other_low), max(high, other_high))
             merged = make_concat(store, repeat, _tail(store, one))
-            address = block(store, SCRATCH)
-            put_i32(address, i, merged)
-            put_i32(address, j, get_i32(address, end - 1))
-            store[SCRATCH_TOP] = end - 1
+            address = store.scratch
+            address[i] = merged
+            address[j] = address[end - 1]
+            store.scratch_top = end - 1
             return True
     return False
 
@@ -224,85 +192,84 @@ def _merge_repeats(store, first):
 @kernel
 def make_and(store, first):
     """Intersection of the scratch items from `first`, which are taken off the stack."""
-    never_inline()
-    end = store[SCRATCH_TOP]
+    end = store.scratch_top
     # operands that are not complements, flattened
     for i in range(first, end):
-        node = scratch(store, i)
-        if field(store, node, KIND) == K_AND:
-            members = field(store, node, A)
-            for j in range(list_length(store, NODE_LISTS, members)):
-                member = list_item(store, NODE_LISTS, members, j)
-                if field(store, member, KIND) != K_NOT:
+        node = store.scratch[i]
+        if store.nodes[node].kind == NodeKind.AND:
+            members = store.nodes[node].a
+            for j in range(list_length(store.node_lists, members)):
+                member = list_item(store.node_lists, members, j)
+                if store.nodes[member].kind != NodeKind.NOT:
                     push(store, member)
-        elif field(store, node, KIND) != K_NOT:
+        elif store.nodes[node].kind != NodeKind.NOT:
             push(store, node)
-    positive_end = store[SCRATCH_TOP]
+    positive_end = store.scratch_top
     # not x and not y = not (x or y)
     for i in range(first, end):
-        node = scratch(store, i)
-        if field(store, node, KIND) == K_AND:
-            members = field(store, node, A)
-            for j in range(list_length(store, NODE_LISTS, members)):
-                member = list_item(store, NODE_LISTS, members, j)
-                if field(store, member, KIND) == K_NOT:
-                    push(store, field(store, member, A))
-        elif field(store, node, KIND) == K_NOT:
-            push(store, field(store, node, A))
+        node = store.scratch[i]
+        if store.nodes[node].kind == NodeKind.AND:
+            members = store.nodes[node].a
+            for j in range(list_length(store.node_lists, members)):
+                member = list_item(store.node_lists, members, j)
+                if store.nodes[member].kind == NodeKind.NOT:
+                    push(store, store.nodes[member].a)
+        elif store.nodes[node].kind == NodeKind.NOT:
+            push(store, store.nodes[node].a)
     excluded = make_union(store, positive_end)
     _move_down(store, end, first)
-    spend(store, 3 * (store[SCRATCH_TOP] - first))
-    all_sets = store[SCRATCH_TOP] > first
-    for i in range(first, store[SCRATCH_TOP]):
-        node = scratch(store, i)
-        if node == EMPTY or node == excluded or is_contained(store, node, excluded):
-            store[SCRATCH_TOP] = first
-            return EMPTY
-        if node == EPSILON:
+    spend(store, 3 * (store.scratch_top - first))
+    all_sets = store.scratch_top > first
+    for i in range(first, store.scratch_top):
+        node = store.scratch[i]
+        if node == Node.EMPTY or node == excluded or is_contained(store, node, excluded):
+            store.scratch_top = first
+            return Node.EMPTY
+        if node == Node.EPSILON:
             return _and_with_epsilon(store, first, excluded)
-        if field(store, node, KIND) != K_BYTES:
+        if store.nodes[node].kind != NodeKind.BYTES:
             all_sets = False
-    if excluded == ALL:
-        store[SCRATCH_TOP] = first
-        return EMPTY
-    if all_sets and store[SCRATCH_TOP] - first > 1:
+    if excluded == Node.ALL:
+        store.scratch_top = first
+        return Node.EMPTY
+    if all_sets and store.scratch_top - first > 1:
         _intersect_sets(store, first)
-        if scratch(store, first) == EMPTY:
-            store[SCRATCH_TOP] = first
-            return EMPTY
+        if store.scratch[first] == Node.EMPTY:
+            store.scratch_top = first
+            return Node.EMPTY
     if _meet_repeats(store, first):
-        store[SCRATCH_TOP] = first
-        return EMPTY
-    if excluded != EMPTY:
+        store.scratch_top = first
+        return Node.EMPTY
+    if excluded != Node.EMPTY:
         push(store, make_not(store, excluded))
     _sort_scratch(store, first)
-    n = store[SCRATCH_TOP] - first
+    n = store.scratch_top - first
     if n == 0:
-        return ALL
+        return Node.ALL
     if n == 1:
         return pop(store)
-    flags = NULLABLE | HIDES
+    flags = NodeFlag.NULLABLE | NodeFlag.HIDES
     class_map = 0
     finite = 0
     farthest = 0
     distance = 0
     for i in range(first, first + n):
-        node = scratch(store, i)
-        inner = field(store, node, FLAGS)
-        distance += field(store, node, DISTANCE)
-        farthest = max(farthest, field(store, node, DISTANCE))
-        flags = HIDES | (flags & inner & NULLABLE)
-        finite |= inner & FINITE
-        class_map = meet(store, class_map, field(store, node, MAP))
-    members = intern_list(store, NODE_LISTS, block(store, SCRATCH), first, n)
-    store[SCRATCH_TOP] = first
-    found = find_node(store, K_AND, members, 0, 0, 0)
+        node = store.scratch[i]
+        inner = store.nodes[node].flags
+        distance += store.nodes[node].distance
+        farthest = max(farthest, store.nodes[node].distance)
+        flags = NodeFlag.HIDES | (flags & inner & NodeFlag.NULLABLE)
+        finite |= inner & NodeFlag.FINITE
+        class_map = meet(store, class_map, store.nodes[node].map)
+    members = intern_list(store.node_lists, store.scratch.address, first, n)
+    store.scratch_top = first
+    found = find_node(store, NodeKind.AND, members, 0, 0, 0)
     if found >= 0:
         return found
     return add_node(
         store,
         found,
-        K_AND,
+        NodeKind.AND,
         members,
         0,
         0,
@@ -322,27 +289,30 @@ def _meet_repeats(store, first):
     ^[A-Z] with a maxLength is such a pair, and no slice would see what it takes. Returns whether the counts contradict
     each other.
     """
-    never_inline()
     i = first
-    while i < store[SCRATCH_TOP]:
-        one = _repeat_head(store, scratch(store, i))
-        tail = _tail(store, scratch(store, i))
+    while i < store.scratch_top:
+        one = _repeat_head(store, store.scratch[i])
+        tail = _tail(store, store.scratch[i])
         i += 1
-        if one == EMPTY or (tail != EPSILON and tail != QUOTE) or not has_flag(store, field(store, one, A), ALL_UNITS):
+        if (
+            one == Node.EMPTY
+            or (tail != Node.EPSILON and tail != QUOTE)
+            or not store.nodes[store.nodes[one].a].all_units
+        ):
             continue
-        for j in range(first, store[SCRATCH_TOP]):
-            two = _repeat_head(store, scratch(store, j))
-            if j == i - 1 or two == EMPTY or _tail(store, scratch(store, j)) != tail:
+        for j in range(first, store.scratch_top):
+            two = _repeat_head(store, store.scratch[j])
+            if j == i - 1 or two == Node.EMPTY or _tail(store, store.scratch[j]) != tail:
                 continue
-            if not has_flag(store, field(store, two, A), UNIT):
+            if not store.nodes[store.nodes[two].a].unit:
                 continue
-            low = max(field(store, one, LOW), field(store, two, LOW))
-            high = min(field(store, one, HIGH), field(store, two, HIGH))
+            low = max(store.nodes[one].low, store.nodes[two].low)
+            high = min(store.nodes[one].high, store.nodes[two].high)
             if low > high:
                 return True
-            met = make_concat(store, make_repeat(store, field(store, two, A), low, high), tail)
-            put_i32(block(store, SCRATCH), j, met)
-            put_i32(block(store, SCRATCH), i - 1, pop(store))  # the last item, unless that was this one
+            met = make_concat(store, make_repeat(store, store.nodes[two].a, low, high), tail)
+            store.scratch[j] = met
+            store.scratch[i - 1] = pop(store)  # the last item, unless that was this one
             i = first
             break
     return False
@@ -351,29 +321,27 @@ def _meet_repeats(store, first):
 @kernel
 def _and_with_epsilon(store, first, excluded):
     """Intersection of operands one of which is EPSILON: EPSILON if all are nullable."""
-    never_inline()
-    result = EPSILON
-    for i in range(first, store[SCRATCH_TOP]):
-        if not has_flag(store, scratch(store, i), NULLABLE):
-            result = EMPTY
-    store[SCRATCH_TOP] = first
-    if has_flag(store, excluded, NULLABLE):
-        return EMPTY
+    result = Node.EPSILON
+    for i in range(first, store.scratch_top):
+        if not store.nodes[store.scratch[i]].nullable:
+            result = Node.EMPTY
+    store.scratch_top = first
+    if store.nodes[excluded].nullable:
+        return Node.EMPTY
     return result
 
 
 @kernel
 def _intersect_sets(store, first):
     """Replace the byte sets from scratch item `first` by their intersection."""
-    never_inline()
-    end = store[SCRATCH_TOP]
+    end = store.scratch_top
     for _ in range(8):
         push(store, -1)
     for i in range(first, end):
-        byte_set = field(store, scratch(store, i), A)
-        address = block(store, SCRATCH)
+        byte_set = store.nodes[store.scratch[i]].a
+        address = store.scratch
         for j in range(8):
-            put_i32(address, end + j, get_i32(address, end + j) & list_item(store, BYTE_SETS, byte_set, j))
+            address[end + j] = address[end + j] & list_item(store.byte_sets, byte_set, j)
     merged = make_bytes(store, end)
-    store[SCRATCH_TOP] = first
+    store.scratch_top = first
     push(store, merged)

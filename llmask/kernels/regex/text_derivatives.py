@@ -9,84 +9,65 @@ In: a node, bytes at an address. Out: a node. Cost: 2 ns a byte of a literal, el
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..tables.interning import list_item, list_length
-from ..tables.memory import block, get_u8, load_u8, spend
-from ..tables.store_layout import LITERALS, NODE_LISTS, SCRATCH_TOP
+from ..tables.kinds import NodeKind
+from ..tables.memory import load_u8, spend
 from .constructors import make_literal, make_not
 from .derivatives import derivative
-from .nodes import (
-    EMPTY,
-    FINITE,
-    FIRST_SINGLE,
-    HIDES,
-    HIGH,
-    K_AND,
-    K_CONCAT,
-    K_LITERAL,
-    K_NOT,
-    K_REPEAT,
-    KIND,
-    LAZY_END,
-    UNBOUNDED,
-    A,
-    B,
-    field,
-    has_flag,
-    push,
-)
+from .nodes import UNBOUNDED, Node, push
 from .set_operations import make_and
 
 
-@kernel
+@inline
 def free_part(store, node):
     """Of `string and not texts` the string, of which a single byte is the end, and the texts; EMPTY if it is not so."""
-    if field(store, node, KIND) != K_AND or list_length(store, NODE_LISTS, field(store, node, A)) != 2:
-        return EMPTY, EMPTY
+    if store.nodes[node].kind != NodeKind.AND or list_length(store.node_lists, store.nodes[node].a) != 2:
+        return Node.EMPTY, Node.EMPTY
     for i in range(2):
-        free = list_item(store, NODE_LISTS, field(store, node, A), i)
-        other = list_item(store, NODE_LISTS, field(store, node, A), 1 - i)
-        if field(store, other, KIND) == K_NOT and field(store, free, KIND) == K_CONCAT:
-            texts = field(store, other, A)
-            repeat, end = field(store, free, A), field(store, free, B)
-            is_free = field(store, repeat, KIND) == K_REPEAT and field(store, repeat, HIGH) == UNBOUNDED
-            if is_free and FIRST_SINGLE <= end < LAZY_END and has_flag(store, texts, FINITE):
-                if not has_flag(store, texts, HIDES):  # else DISTANCE is a guess
+        free = list_item(store.node_lists, store.nodes[node].a, i)
+        other = list_item(store.node_lists, store.nodes[node].a, 1 - i)
+        if store.nodes[other].kind == NodeKind.NOT and store.nodes[free].kind == NodeKind.CONCAT:
+            texts = store.nodes[other].a
+            repeat, end = store.nodes[free].a, store.nodes[free].b
+            is_free = store.nodes[repeat].kind == NodeKind.REPEAT and store.nodes[repeat].high == UNBOUNDED
+            if is_free and Node.FIRST_SINGLE <= end < Node.LAZY_END and store.nodes[texts].finite:
+                if not store.nodes[texts].hides:  # else DISTANCE is a guess
                     return free, texts
-    return EMPTY, EMPTY
+    return Node.EMPTY, Node.EMPTY
 
 
-@kernel
+@inline
 def literal_length(store, node):
     """Bytes of a literal; 0: it is none."""
-    if FIRST_SINGLE <= node < LAZY_END:
+    if Node.FIRST_SINGLE <= node < Node.LAZY_END:
         return 1
-    return field(store, node, B) if field(store, node, KIND) == K_LITERAL else 0
+    return store.nodes[node].b if store.nodes[node].kind == NodeKind.LITERAL else 0
 
 
-@kernel
+@inline
 def byte_at(store, literal, position):
-    if literal < LAZY_END:
-        return literal - FIRST_SINGLE
-    return get_u8(block(store, LITERALS), field(store, literal, A) + position)
+    if literal < Node.LAZY_END:
+        return literal - Node.FIRST_SINGLE
+    return store.literals[store.nodes[literal].a + position]
 
 
-@kernel
+@inline
 def _along(store, node, text, n):
     """Derivative by the `n` bytes at an address: all that a literal has of them at once."""
     i = 0
-    while i < n and node != EMPTY:
-        if field(store, node, KIND) != K_LITERAL:
+    while i < n and node != Node.EMPTY:
+        if store.nodes[node].kind != NodeKind.LITERAL:
             node = derivative(store, node, load_u8(text + i))
             i += 1
             continue
-        length = field(store, node, B)
+        length = store.nodes[node].b
         n_read = min(length, n - i)
         spend(store, n_read >> 1)
         for j in range(n_read):
             if byte_at(store, node, j) != load_u8(text + i + j):
-                return EMPTY
-        node = make_literal(store, field(store, node, A) + n_read, length - n_read)
+                return Node.EMPTY
+        node = make_literal(store, store.nodes[node].a + n_read, length - n_read)
         i += n_read
     return node
 
@@ -94,15 +75,14 @@ def _along(store, node, text, n):
 @kernel
 def text_derivative(store, node, text, n):
     """Derivative by the `n` bytes at an address."""
-    never_inline()
     free, texts = free_part(store, node)
-    if free == EMPTY:
+    if free == Node.EMPTY:
         return _along(store, node, text, n)
     free = _along(store, free, text, n)
-    if free == EMPTY:
-        return EMPTY
+    if free == Node.EMPTY:
+        return Node.EMPTY
     texts = make_not(store, _along(store, texts, text, n))
-    first = store[SCRATCH_TOP]
+    first = store.scratch_top
     push(store, free)
     push(store, texts)
     return make_and(store, first)

@@ -1,154 +1,232 @@
-"""Slots of a grammar's table: its rules, Earley rows and configurations.
+"""What belongs to one grammar: the slots of its table, its rules, Earley rows and configurations.
 
-In: nothing. Out: numbers of slots. Cost: none.
+In: nothing. Out: `GRAMMAR`. Cost: none.
 """
 
 from __future__ import annotations
 
+from ..machine.records import Also, Array, Flags, Lists, Map, Published, Record, Slots
 from .memory import FIRST_FREE_SLOT
 
-MAX_ROWS = FIRST_FREE_SLOT  # limits, set once
-MAX_ITEMS = MAX_ROWS + 1
-MAX_UNIQUE = MAX_ITEMS + 1  # recorded values in one set
-FEW_ITEMS = (
-    MAX_UNIQUE + 1
-)  # links of so many are no links, and a row holds so many links, see parser/leo_items.py; set once, too
-MOST_LINKS = FEW_ITEMS + 1
-ROOM = MOST_LINKS + 1  # bytes up to which sequences may build without the lock, see tables/turns.py
+_NEXT = "see linear_hash.py"
 
-# --- rules (see llmask/grammar/rules.py), edges grouped by their state
-START_RULE = ROOM + 1
-IGNORED = START_RULE + 1  # set of the ignored lexeme, 0 = none
-IGNORED_AT_ENDS = IGNORED + 1
-IGNORED_REPEATS = IGNORED_AT_ENDS + 1  # 1: it may be matched twice in a row
-IGNORED_PRIORITY = IGNORED_REPEATS + 1
-N_RULES = IGNORED_PRIORITY + 1
-RULE_STARTS = N_RULES + 1  # int32[n_rules]: start state
-RULE_FLAGS = RULE_STARTS + 1  # int32[n_rules]: PRODUCTIVE, RULE_NULLABLE
-N_RTN_STATES = RULE_FLAGS + 1
-STATE_RULES = N_RTN_STATES + 1  # int32[n_states]
-STATE_FINALS = STATE_RULES + 1  # int32[n_states]: guard + 1, 0 = not final
-EDGE_FIRST = STATE_FINALS + 1  # int32[n_states + 1]
-EDGES = EDGE_FIRST + 1  # int32[n_edges, 4]: kind, symbol (lexeme or rule), next state, guard
-HAS_CHAINS = EDGES + 1  # 1: some rules are chained
-HAS_PRIORITIES = HAS_CHAINS + 1  # 1: edges have priorities
-PRIORITIES = HAS_PRIORITIES + 1  # int32[n_edges], where edges have any: 2 * priority + 1 for bare edges
-N_EDGES = PRIORITIES + 1
-EDGE_KINDS = N_EDGES + 1  # lists: kind, symbol, priority; where rules are chained, see parser/leo_items.py
-FIRST_OF_KIND = EDGE_KINDS + 4  # int32[n_kinds]: the first edge
-LIKE_EDGES = FIRST_OF_KIND + 1  # int32[n_edges]: the first edge of the same kind
-GUARDS = LIKE_EDGES + 1  # int32[n_guards, GUARD_FIELDS], see guards.py
-N_GUARDS = GUARDS + 1
-REQUIRED = N_GUARDS + 1  # int32[...]: members that guards ask for
-N_REQUIRED = REQUIRED + 1
-IS_JSON = N_REQUIRED + 1  # 1: recorded values are JSON, see texts.py
-NAMES_TOKENS = (
-    IS_JSON + 1
-)  # 0, or of tokens that the rules name: NAMES_SOME, NAMES_ORDINARY, see parser/token_terminals.py
-
-# --- sets and recorded values
-SETS = NAMES_TOKENS + 1  # lists: the sets that runs carry
-SET_IN_PROGRESS = SETS + 4  # int32[...]
-MISSING_OF_SET = SET_IN_PROGRESS + 1  # the last answer of guards.n_missing
-MISSING_OF_REQUIRED = MISSING_OF_SET + 1
-MISSING_COUNT = MISSING_OF_REQUIRED + 1
-RECORDS = MISSING_COUNT + 1  # map: record, symbol -> record, see values/transcripts.py
-PLACES = RECORDS + 3  # map: row, record -> place
-TEXTS = PLACES + 3  # lists: recorded values, one byte an item
-TEXT_SETS = TEXTS + 4  # lists, see text_sets.py
-TEXT_CHUNKS = TEXT_SETS + 4  # lists of 32: bits of texts
-TEXT = TEXT_CHUNKS + 4  # int32[...]: a text while it is put together
-PLAIN_TEXT = TEXT + 1  # int32[...]: the same with escapes resolved
-VALUE_STACK = PLAIN_TEXT + 1  # int32[...]: values while an array or object is read, see json_values.py
-VALUE_ORDER = VALUE_STACK + 1  # int64[...]: members of an object while they are sorted
-NUMERAL = VALUE_ORDER + 1  # int32[...]: a number while it is written
-VARIANTS = NUMERAL + 1  # map: rule, set of texts -> rule, see variants.py
-REQUESTED_RULE = VARIANTS + 3  # the variant that is missing
-REQUESTED_TEXTS = REQUESTED_RULE + 1
-DEPENDS = REQUESTED_TEXTS + 1  # on what the row in progress depends beside its kernel, see goto.py
-UNDECIDED = DEPENDS + 1  # 1: a guard or a value of the row in progress could not be decided without the text
-
-# --- Earley rows
-KERNELS = UNDECIDED + 1  # lists: a row's kernel, items (state, parameter, origin) sorted; number = row
-ROWS = KERNELS + 4  # int32[n_rows, ROW_FIELDS], see parser/rows.py
-ROW_POOL = ROWS + 1  # int32[...]: scans and waits of the rows
-N_ROW_POOL = ROW_POOL + 1
-GOTO = N_ROW_POOL + 1  # map: place, lexeme set -> place
-ITEMS = GOTO + 3  # int32[..., 4]: items of the row in progress: state, parameter, origin, is derived
-N_ITEMS = ITEMS + 1
-ITEM_INDEX = N_ITEMS + 1  # int32[ITEM_INDEX_SIZE]: item + 1, open addressing, 0 = free
-ITEM_INDEX_SIZE = ITEM_INDEX + 1  # a power of two, as large as the row in progress needs
-EXPECTED = ITEM_INDEX_SIZE + 1  # int32[...]: lexemes while a row is made
-
-# --- configurations
-CONFIGURATION_IDS = EXPECTED + 1  # map: place, lexer state -> configuration
-CONFIGURATIONS = CONFIGURATION_IDS + 3  # int32[n, CONFIGURATION_FIELDS], see configurations.py
-N_CONFIGURATIONS = CONFIGURATIONS + 1
-CROSSING = N_CONFIGURATIONS + 1  # int32[...]: tokens that cross a lexeme's end, while a mask is made
-N_CROSSING = CROSSING + 1
-CROSSING_ENDS = N_CROSSING + 1  # int64[...]: where each leads, if masks are canonical, see mask/boundary_walk.py
-BARE_WALK = CROSSING_ENDS + 1  # what is added to these: BARE, or 0
-PATH_ENDS = BARE_WALK + 1  # int64[...]: places and states behind the bytes of a token
-IS_UNCERTAIN = PATH_ENDS + 1  # 1: a step from a bare row depended on a text, see canonical/ends.py
-NAMED = IS_UNCERTAIN + 1  # int32[...]: tokens that the row names, while a mask is made
-CROSSINGS = NAMED + 1  # lists of such tokens; many configurations have the same
-OWN_MASKS = CROSSINGS + 4  # int64[n]: addresses of masks that belong to the grammar
-N_OWN_MASKS = OWN_MASKS + 1
-OWN_HEADS = N_OWN_MASKS + 1  # see tables/linear_hash.py; rows in which the same may follow have equal masks
-OWN_LINKS = OWN_HEADS + 1  # int32[n, 2]: NEXT, HASH
-PARTS = OWN_LINKS + 1  # int32[..., PART_FIELDS]: of the mask in progress, see mask/boundary_walk.py
-N_PARTS = PARTS + 1
-LISTS_PARTS = N_PARTS + 1  # 1: the walk in progress may leave parts to others
-WALK_FRAMES = LISTS_PARTS + 1  # int32[...]: frames of the walk in progress
-POINTS = WALK_FRAMES + 1  # int32[...]: nodes of the trie to walk again with the text known, see mask/boundary_walk.py
-N_POINTS = POINTS + 1
-REPEATS = N_POINTS + 1  # 1: a value of the walk in progress might be in its set already
-PATH = REPEATS + 1  # int32[...]: bytes from the root of the trie to a node
-TELLS_ENDS = PATH + 1  # 1: a walk tells in CROSSING_ENDS where each crossing token leads
-
-# --- canonical masks; the first part is also in the tables of split states, see canonical/slots.py
-ENDS_OF_TEXT = TELLS_ENDS + 1  # map: place, lexer state -> number of an end, see canonical/search.py
-VERDICTS = ENDS_OF_TEXT + 3  # map: end, split state, token -> verdict
-TOKENS = VERDICTS + 3  # int32[...]: lists of tokens
-N_TOKENS = TOKENS + 1
-CANON = N_TOKENS + 1  # address of the table of split states
-POSITION_IDS = CANON + 1  # map: configuration, hash of a context -> position
-POSITIONS = POSITION_IDS + 3  # int64[n, POSITION_FIELDS], see canonical/positions.py
-N_POSITIONS = POSITIONS + 1
-LISTED = N_POSITIONS + 1  # map: configuration -> its crossing tokens with where they lead, in TOKENS, see listings.py
-OF_BARE = LISTED + 3  # map: configuration of a bare row, split state -> what all records answer, in TOKENS
-# map: configuration, split state -> tokens that nothing canonical follows, of short masks all tokens, in TOKENS
-REMOVED = OF_BARE + 3
-BROKEN = REMOVED + 3  # the same of tokens that are incompatible with the one before, see canonical/broken.py
-
-# --- how sequences can end, see finish/rule_costs.py and finish/paths.py
-STATE_COSTS = BROKEN + 3  # int32[n_states, COST_FIELDS]
-RULE_WEIGHTS = STATE_COSTS + 1  # int32[n_rules]: cost of each that such a guard asks for
-N_COSTED = RULE_WEIGHTS + 1  # states that have costs
-OUTER_COSTS = N_COSTED + 1  # map: row, rule -> cost of all that follows the rule begun in the row
-OUTER_COSTS_OF_ROWS = OUTER_COSTS + 3  # int32[n_rows]: 1 where the contexts are in the map
-LEXEME_COSTS = OUTER_COSTS_OF_ROWS + 1  # map: row, lexeme -> cost of all that follows the lexeme
-ENDS = LEXEME_COSTS + 3  # int32[n_configurations, END_FIELDS], see finish/paths.py
-MEMBER_COSTS = ENDS + 1  # map: rule, named member -> cost of a run that adds it and ends
-
-N_GRAMMAR_SLOTS = MEMBER_COSTS + 3
-
-# what has to be given back with a grammar's table, as in tables/store_layout.py
-GRAMMAR_BLOCKS = (
-    *(EDGE_KINDS, EDGE_KINDS + 1, EDGE_KINDS + 2, FIRST_OF_KIND, LIKE_EDGES),
-    *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, PRIORITIES, GUARDS, REQUIRED),
-    *(RECORDS, RECORDS + 1, PLACES, PLACES + 1, TEXTS, TEXTS + 1, TEXTS + 2, TEXT_SETS, TEXT_SETS + 1, TEXT_SETS + 2),
-    *(TEXT_CHUNKS, TEXT_CHUNKS + 1, TEXT_CHUNKS + 2, TEXT, PLAIN_TEXT, VARIANTS, VARIANTS + 1, POINTS, PATH),
-    *(VALUE_STACK, VALUE_ORDER, NUMERAL),
-    *(SETS, SETS + 1, SETS + 2, SET_IN_PROGRESS, KERNELS, KERNELS + 1, KERNELS + 2),
-    *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
-    *(CONFIGURATIONS, CROSSING, CROSSING_ENDS, PATH_ENDS, NAMED, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS),
-    WALK_FRAMES,
-    *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
-    *(POSITION_IDS, POSITION_IDS + 1, POSITIONS),
-    *(LISTED, LISTED + 1, OF_BARE, OF_BARE + 1, REMOVED, REMOVED + 1, BROKEN, BROKEN + 1),
-    *(OWN_HEADS, OWN_LINKS, PARTS),
-    *(STATE_COSTS, RULE_WEIGHTS, OUTER_COSTS, OUTER_COSTS + 1, OUTER_COSTS_OF_ROWS, LEXEME_COSTS, LEXEME_COSTS + 1),
-    *(ENDS, MEMBER_COSTS, MEMBER_COSTS + 1),
+GRAMMAR = Slots(
+    *("grammar", FIRST_FREE_SLOT),
+    # --- limits, set once
+    max_rows="",
+    max_items="",
+    max_unique="recorded values in one set",
+    few_items="links of so many are no links, see parser/leo_items.py",
+    most_links="a row holds so many links",
+    room="bytes up to which sequences may build without the lock, see turns.py",
+    # --- rules (see llmask/grammar/rules.py), edges grouped by their state
+    start_rule="",
+    ignored="set of the ignored lexeme, 0 = none",
+    ignored_at_ends="",
+    ignored_repeats="1: it may be matched twice in a row",
+    ignored_priority="",
+    n_rules="",
+    rule_starts=Array(32, "[n_rules]: start state"),
+    rule_flags=Record(
+        "[n_rules]",
+        flags=Flags(
+            is_productive="it derives something",
+            is_nullable="the empty string, too",
+            is_chained="its runs may end in a link, see parser/leo_items.py",
+        ),
+    ),
+    n_rtn_states="states of all rules",
+    state_rules=Array(32, "[n_rtn_states]: the rule of a state"),
+    state_finals=Array(32, "[n_rtn_states]: guard + 1, 0 = not final"),
+    edge_first=Array(32, "[n_rtn_states + 1]: a state's first edge; the next state's is the end"),
+    edges=Record("[n_edges]", kind="an EdgeKind", symbol="lexeme or rule", target="the state it leads to", guard=""),
+    has_chains="1: some rules are chained",
+    has_priorities="1: edges have priorities",
+    priorities=Array(32, "[n_edges], where edges have any: 2 * priority + 1 for bare edges"),
+    n_edges="",
+    edge_kinds=Lists("kind, symbol, priority; where rules are chained, see parser/leo_items.py"),
+    first_of_kind=Array(32, "[n_kinds]: the first edge"),
+    like_edges=Array(32, "[n_edges]: the first edge of the same kind"),
+    guards=Record(
+        "[n_guards], see parser/guards.py",
+        kind="a GuardKind",
+        low="",
+        high="",
+        add="",
+        cap="",
+        member=Also("low", "of ADD"),
+        required=Also("add", "of ADD and CHECK: place in `required`"),
+        rule=Also("cap", "of CHECK: rule + 1"),
+    ),
+    n_guards="",
+    required=Array(32, "members that guards ask for"),
+    n_required="",
+    is_json="1: recorded values are JSON, see values/texts.py",
+    names_tokens="0, or of tokens that the rules name: NAMES_SOME, NAMES_ORDINARY, see parser/token_terminals.py",
+    # --- sets and recorded values
+    tracks_values="1: some values are compared, so their texts are recorded",
+    sets=Lists("the sets that runs carry"),
+    set_in_progress=Array(32, ""),
+    missing_of_set="the last answer of guards.n_missing",
+    missing_of_required="",
+    missing_count="",
+    records=Map("record, symbol -> record, see values/places.py"),
+    places=Map("row, record -> place"),
+    texts=Lists("recorded values, one byte an item"),
+    text_sets=Lists("see values/text_sets.py"),
+    text_chunks=Lists("lists of 32: bits of texts"),
+    text=Array(32, "a text while it is put together"),
+    plain_text=Array(32, "the same with escapes resolved"),
+    value_stack=Array(32, "values while an array or object is read, see values/json_values.py"),
+    value_order=Array(64, "members of an object while they are sorted: key << 32 | place"),
+    value_members=Array(32, "the same as a list"),
+    numeral=Array(32, "a number while it is written"),
+    variants=Map("rule, set of texts -> rule, see values/called_rules.py"),
+    requested_rule="the variant that is missing",
+    requested_texts="",
+    depends="on what the row in progress depends beside its kernel, see parser/goto.py",
+    undecided="1: a guard or a value of the row in progress could not be decided without the text",
+    # --- Earley rows
+    kernels=Lists("of each row the items that make it, (state, parameter, origin), sorted; number = row"),
+    rows=Record(
+        "[n_rows], see parser/rows.py",
+        scans="first of its entries over a lexeme, in row_entries",
+        n_scans="",
+        waits="first of its entries over a rule",
+        n_waits="",
+        expected="set of the lexemes that it scans",
+        start="lexer state at the row, the ignored lexeme included where it may stand",
+        bare_start="lexer state right after an ignored lexeme, 0 = not made yet",
+        flags=Flags(
+            accepts="the document may end here",
+            begins_value="a tracked value may begin here",
+            records="and so it may, or one goes on",
+            is_undecided="something may follow or not, a text decides",
+            is_nowhere="and nothing certainly does: the step to the row may be refused",
+            is_tentative="a value may begin here of which one text more is left out than is known",
+            is_limited="there may be few of them",
+            takes_tokens="it names tokens that may come next, see parser/token_terminals.py",
+        ),
+    ),
+    row_entries=Record(
+        "[n_row_entries]: scans and waits of the rows",
+        symbol="lexeme or rule",
+        edge="< n_edges",
+        parameter="before the edge's guard, or LINKED",
+        origin="row, or link",
+    ),
+    n_row_entries="",
+    goto=Map("place, lexeme set -> place"),
+    items=Record("[n_items]: of the row in progress", state="", parameter="", origin="", is_derived=""),
+    n_items="",
+    item_index=Array(32, "[item_index_size]: item + 1, open addressing, 0 = free"),
+    item_index_size="a power of two, as large as the row in progress needs",
+    expected=Array(32, "lexemes while a row is made"),
+    # --- configurations
+    configuration_ids=Map("place, lexer state -> configuration"),
+    configurations=Record(
+        "[n_configurations], see mask/configurations.py",
+        place="",
+        state="",
+        mask_kind=Published("a MaskKind, see mask/assemble.py; written last"),
+        first="where its crossing tokens lie in the pool of crossings",
+        n="number of its crossing tokens",
+        accepts="1 when the document may end here",
+        total="allowed tokens, ends of sequence included",
+        mask="number of its own mask",
+        shared="of a bare row that records: 1 when `first`, `n` and the fields below are those of every record",
+        first_point="where its points lie in the pool of crossings, see mask/tracked_walk.py",
+        n_points="",
+        may_repeat="1 when a value that ends here may be one of the set",
+        naming="place + 1 whose row names tokens that may come next, 0 = none, see parser/token_terminals.py",
+        first_named="where these lie in the pool of crossings, or number of their own mask",
+        n_named="how many they are, those of the rest of the mask left aside; OWN_MASK = in a mask",
+        base="the configuration of the bare row, where a mask has its crossing tokens and more, see mask/assemble.py",
+    ),
+    n_configurations="",
+    crossing=Array(32, "tokens that cross a lexeme's end, while a mask is made"),
+    n_crossing="",
+    crossing_ends=Array(64, "where each leads, if masks are canonical, see mask/crossing.py"),
+    bare_walk="what is added to these: BARE, or 0",
+    path_ends=Array(64, "places and states behind the bytes of a token"),
+    is_uncertain="1: a step from a bare row depended on a text, see canonical/ends.py",
+    named=Array(32, "tokens that the row names, while a mask is made"),
+    crossings=Lists("such tokens; many configurations have the same"),
+    own_masks=Array(64, "[n_own_masks]: addresses of masks that belong to the grammar"),
+    n_own_masks="",
+    own_heads=Array(64, "see linear_hash.py; rows in which the same may follow have equal masks"),
+    own_links=Record("[n_own_masks]", next=_NEXT, hash=""),
+    parts=Record(
+        "of the mask in progress, see mask/crossing.py",
+        part="see lexeme_masks/subtree_masks.py",
+        row="",
+        state="",
+        node="-1: it is what follows exits",
+    ),
+    n_parts="",
+    lists_parts="1: the walk in progress may leave parts to others",
+    walk_frames=Record(
+        "of the walk in progress, see mask/boundary_walk.py",
+        child="the next one",
+        end="of the children",
+        place="",
+        hot="expanded row of the lexer state",
+        exit_place="after the lexemes that may end here, NO_EXIT, or NOT_TAKEN as long as nobody asked",
+        exit_hot="expanded row of its start state",
+        inside="1: children that stay inside the lexeme are left out (the lexer state's mask has them)",
+        node="",
+        flags="OPENED, BEGUN",
+    ),
+    points=Array(32, "nodes of the trie to walk again with the text known, see mask/tracked_walk.py"),
+    n_points="",
+    repeats="1: a value of the walk in progress might be in its set already",
+    path=Array(32, "bytes from the root of the trie to a node"),
+    tells_ends="1: a walk tells in crossing_ends where each crossing token leads",
+    # --- canonical masks; the first part is also in the tables of split states, see canonical/slots.py
+    ends_of_text=Map("place, lexer state -> number of an end, see canonical/search.py"),
+    verdicts=Map("end, split state, token -> verdict"),
+    tokens=Array(32, "lists of tokens"),
+    n_tokens="",
+    canon="address of the table of split states",
+    position_ids=Map("configuration, hash of a context -> position"),
+    positions=Array(64, "[n_positions, POSITION_FIELDS], see canonical/positions.py"),
+    n_positions="",
+    listed=Map("configuration -> its crossing tokens with where they lead, in tokens, see listings.py"),
+    of_bare=Map("configuration of a bare row, split state -> what all records answer, in tokens"),
+    removed=Map(
+        "configuration, split state -> tokens that nothing canonical follows, of short masks all tokens, in tokens"
+    ),
+    broken=Map("the same of tokens that are incompatible with the one before, see canonical/broken.py"),
+    # --- how sequences can end, see finish/rule_costs.py and finish/paths.py
+    state_costs=Record(
+        "[n_costed]: of reaching the end of a rule",
+        plain="without a guard that asks for more",
+        guarded="with such guards, as if they were fulfilled",
+        guard="the first of these",
+        adding="the same over an edge that adds something before",
+        adding_guard="",
+        adds_member="1: that edge adds a named member",
+        naming="of getting to an edge that adds a named member",
+    ),
+    rule_weights=Array(32, "[n_rules]: cost of each that such a guard asks for"),
+    n_costed="states that have costs",
+    outer_costs=Map("row, rule -> cost of all that follows the rule begun in the row"),
+    outer_costs_of_rows=Array(32, "[n_rows]: 1 where the contexts are in the map"),
+    lexeme_costs=Map("row, lexeme -> cost of all that follows the lexeme"),
+    ends=Record(
+        "[n_configurations], see finish/paths.py",
+        next="configuration behind the step",
+        step="",
+        bound="0 = not looked for yet",
+        token="the token to take, NO_TOKEN where the document may end",
+    ),
+    member_costs=Map("rule, named member -> cost of a run that adds it and ends"),
+    token_frames=Record(
+        "of the walk in progress, see finish/successors.py",
+        child="the next one",
+        end="of the children",
+        place="or expanded row",
+        state="",
+    ),
 )
-GRAMMAR_POOLS = (OWN_MASKS, N_OWN_MASKS)
+GRAMMAR_POOLS = (GRAMMAR.own_masks, GRAMMAR.n_own_masks)  # lists of blocks to give back, and their lengths

@@ -5,20 +5,19 @@ In: a table, the slot of the list and of its length. Out: a longer list. Cost: 5
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from .memory import ensure, load_i32, put_i32
 
 
 @kernel
 def append(table, slot, count, token):
     """Append to int32[...] in a slot."""
-    never_inline()
     n = table[count]
     put_i32(ensure(table, slot, (n + 1) * 4), n, token)
     table[count] = n + 1
 
 
-@kernel
+@inline
 def is_in(tokens, n, token):
     """Whether a token is among int32[n] at an address; all are looked at, so that nothing waits for a branch."""
     found = 0

@@ -1,14 +1,14 @@
 """Two tables that everything derived lives in: numbers for lists, and a map from one integer to another.
 
-    lists   FAMILY + 0  records  int32[n, 4]   offset into the pool, length, NEXT, HASH
-            FAMILY + 1  pool     int32[...]    the lists back to back
-            FAMILY + 2  heads    see tables/linear_hash.py
-            FAMILY + 3  number of lists        (a number, not a block)
-    map     MAP + 0     entries  int32[n, 6]   key (two int32), value, unused, NEXT, HASH
-            MAP + 1     heads
-            MAP + 2     number of entries
+    lists   records  int32[n, 4]   offset into the pool, length, next, hash
+            pool     int32[...]    the lists back to back
+            heads                  see linear_hash.py
+            count                  number of lists
+    map     entries  int32[n, 6]   key (two int32), value, unused, next, hash
+            heads
+            count                  number of entries
 
-In: tables. Out: ids and values. Cost: 10-30 ns.
+In: `table.name` of lists or a map. Out: ids and values. Cost: 10-30 ns.
 
 Equal lists get equal ids, so identity of regular expressions, lexer states and Earley rows is a comparison of numbers.
 Readers without the lock may look up maps: an entry is written in full before the index shows it.
@@ -16,30 +16,22 @@ Readers without the lock may look up maps: an entry is written in full before th
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..machine.raw import wrapped_product
+from ..machine.records import ENTRY, LIST, Lists, Map
 from .linear_hash import HASH_BITS, NO_RECORD, add_record, drop_record, first_place, next_record
-from .memory import block, ensure, get_i32, get_i64, put_i32, put_i64, spend
+from .memory import get_i32, load_i64, reserve, spend, store_i64
 
-RECORDS = 0
-POOL = 1
-HEADS = 2
-COUNT = 3
-LIST_SLOTS = 4
-_RECORD_BYTES = 16
-_RECORD_NEXT = 8
-
-MAP_HEADS = 1
-MAP_COUNT = 2
-MAP_SLOTS = 3
-_ENTRY_BYTES = 24
-_ENTRY_NEXT = 16
+_HEADS, _COUNT = Lists.parts["heads"][0], Lists.parts["count"][0]
+_LIST_LINK, _LIST_BYTES = LIST.offset("next"), LIST.n_bytes
+_MAP_HEADS, _MAP_COUNT = Map.parts["heads"][0], Map.parts["count"][0]
+_ENTRY_LINK, _ENTRY_BYTES = ENTRY.offset("next"), ENTRY.n_bytes
 
 MISSING = -1
 _MULTIPLIER = 0x9E3779B97F4A7C1 * 2 + 1  # odd, near 2^61 * golden ratio; stays a positive int64
 
 
-@kernel
+@inline
 def mix(value, item):
     """One step of a multiplicative hash over int64."""
     value = wrapped_product(value ^ item, _MULTIPLIER)
@@ -48,41 +40,40 @@ def mix(value, item):
 
 @kernel
 def hash_i32(address, first, n):
-    never_inline()
     value = n + 1
     for i in range(first, first + n):
         value = mix(value, get_i32(address, i))
     return value & HASH_BITS
 
 
-@kernel
-def list_offset(table, family, number):
-    return get_i32(block(table, family + RECORDS), 4 * number)
+@inline
+def list_offset(lists, number):
+    return lists.records[number].offset
 
 
-@kernel
-def list_length(table, family, number):
-    return get_i32(block(table, family + RECORDS), 4 * number + 1)
+@inline
+def list_length(lists, number):
+    return lists.records[number].length
 
 
-@kernel
-def list_item(table, family, number, position):
-    return get_i32(block(table, family + POOL), list_offset(table, family, number) + position)
+@inline
+def list_item(lists, number, position):
+    return lists.pool[lists.records[number].offset + position]
 
 
-@kernel
-def find_list(table, family, address, first, n, hashed):
+@inline
+def find_list(lists, address, first, n, hashed):
     """Id of the list int32 `address[first : first + n]`, or MISSING; `hashed` is its hash_i32."""
-    records = block(table, family + RECORDS)
-    pool = block(table, family + POOL)
-    place = first_place(table, family + HEADS, family + COUNT, hashed)
+    records = lists.records
+    pool = lists.pool
+    place = first_place(lists.table, lists.slot + _HEADS, lists.slot + _COUNT, hashed)
     while place != 0:
-        number, place = next_record(place, records + _RECORD_NEXT, _RECORD_BYTES, hashed)
-        if number != NO_RECORD and get_i32(records, 4 * number + 1) == n:
-            offset = get_i32(records, 4 * number)
+        number, place = next_record(place, records.address + _LIST_LINK, _LIST_BYTES, hashed)
+        if number != NO_RECORD and records[number].length == n:
+            offset = records[number].offset
             same = True
             for i in range(n):
-                if get_i32(pool, offset + i) != get_i32(address, first + i):
+                if pool[offset + i] != get_i32(address, first + i):
                     same = False
                     break
             if same:
@@ -91,86 +82,86 @@ def find_list(table, family, address, first, n, hashed):
 
 
 @kernel
-def intern_list(table, family, address, first, n):
+def intern_list(lists, address, first, n):
     """Id of the list int32 `address[first : first + n]`; a new one is copied into the pool.
 
     Ids count up from 0, so the caller knows a new list by `id == count before the call`.
     """
-    never_inline()
-    spend(table, 2 + (n >> 2))
+    spend(lists.table, 2 + (n >> 2))
     hashed = hash_i32(address, first, n)
-    number = find_list(table, family, address, first, n, hashed)
+    number = find_list(lists, address, first, n, hashed)
     if number >= 0:
         return number
-    records = block(table, family + RECORDS)
-    number = table[family + COUNT]
+    number = lists.count
     offset = 0
     if number > 0:
-        offset = get_i32(records, 4 * number - 4) + get_i32(records, 4 * number - 3)
-    pool = ensure(table, family + POOL, (offset + n + 1) * 4)
+        last = lists.records[number - 1]
+        offset = last.offset + last.length
+    pool = reserve(lists.pool, offset + n + 1)
     for i in range(n):
-        put_i32(pool, offset + i, get_i32(address, first + i))
-    records = ensure(table, family + RECORDS, (number + 1) * _RECORD_BYTES)
-    put_i32(records, 4 * number, offset)
-    put_i32(records, 4 * number + 1, n)
-    add_record(table, family + HEADS, family + COUNT, records + _RECORD_NEXT, _RECORD_BYTES, hashed)
+        pool[offset + i] = get_i32(address, first + i)
+    records = reserve(lists.records, number + 1)
+    records[number].offset = offset
+    records[number].length = n
+    links = records.address + _LIST_LINK
+    add_record(lists.table, lists.slot + _HEADS, lists.slot + _COUNT, links, _LIST_BYTES, hashed)
     return number
 
 
-@kernel
-def forget_last_list(table, family):
+@inline
+def forget_last_list(lists):
     """Take the newest list back."""
-    records = block(table, family + RECORDS)
-    drop_record(table, family + HEADS, family + COUNT, records + _RECORD_NEXT, _RECORD_BYTES)
+    links = lists.records.address + _LIST_LINK
+    drop_record(lists.table, lists.slot + _HEADS, lists.slot + _COUNT, links, _LIST_BYTES)
 
 
-@kernel
+@inline
 def _hash_key(key):
     return mix(17, key) & HASH_BITS
 
 
-@kernel
-def _find_entry(table, slot, key):
+@inline
+def _find_entry(pairs, key):
     hashed = _hash_key(key)
-    place = first_place(table, slot + MAP_HEADS, slot + MAP_COUNT, hashed)
-    entries = block(table, slot)
+    place = first_place(pairs.table, pairs.slot + _MAP_HEADS, pairs.slot + _MAP_COUNT, hashed)
+    entries = pairs.entries.address
     while place != 0:
-        entry, place = next_record(place, entries + _ENTRY_NEXT, _ENTRY_BYTES, hashed)
-        if entry != NO_RECORD and get_i64(entries, 3 * entry) == key:
+        entry, place = next_record(place, entries + _ENTRY_LINK, _ENTRY_BYTES, hashed)
+        if entry != NO_RECORD and load_i64(entries + entry * _ENTRY_BYTES) == key:
             return entry
     return NO_RECORD
 
 
-@kernel
-def map_get(table, slot, key):
+@inline
+def map_get(pairs, key):
     """Value for `key`, or MISSING."""
-    entry = _find_entry(table, slot, key)
-    return get_i32(block(table, slot), 6 * entry + 2) if entry != NO_RECORD else MISSING
+    entry = _find_entry(pairs, key)
+    return pairs.entries[entry].value if entry != NO_RECORD else MISSING
 
 
-@kernel
-def map_key(table, slot, entry):
+@inline
+def map_key(pairs, entry):
     """Key of an entry, for maps whose values are numbers of entries."""
-    return get_i64(block(table, slot), 3 * entry)
+    return load_i64(pairs.entries.address + entry * _ENTRY_BYTES)
 
 
 @kernel
-def map_put(table, slot, key, value):
+def map_put(pairs, key, value):
     """Add a key that is not there yet; the value is an int32."""
-    never_inline()
-    spend(table, 3)
-    entry = table[slot + MAP_COUNT]
-    entries = ensure(table, slot, (entry + 1) * _ENTRY_BYTES)
-    put_i64(entries, 3 * entry, key)
-    put_i32(entries, 6 * entry + 2, value)
-    add_record(table, slot + MAP_HEADS, slot + MAP_COUNT, entries + _ENTRY_NEXT, _ENTRY_BYTES, _hash_key(key))
+    spend(pairs.table, 3)
+    entry = pairs.count
+    entries = reserve(pairs.entries, entry + 1)
+    store_i64(entries.address + entry * _ENTRY_BYTES, key)
+    entries[entry].value = value
+    links = entries.address + _ENTRY_LINK
+    add_record(pairs.table, pairs.slot + _MAP_HEADS, pairs.slot + _MAP_COUNT, links, _ENTRY_BYTES, _hash_key(key))
 
 
-@kernel
-def map_change(table, slot, key, value):
+@inline
+def map_change(pairs, key, value):
     """Give a key another value, or add it. Only for maps that nobody reads without the lock."""
-    entry = _find_entry(table, slot, key)
+    entry = _find_entry(pairs, key)
     if entry != NO_RECORD:
-        put_i32(block(table, slot), 6 * entry + 2, value)
+        pairs.entries[entry].value = value
     else:
-        map_put(table, slot, key, value)
+        map_put(pairs, key, value)

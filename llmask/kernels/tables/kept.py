@@ -9,20 +9,24 @@ In: a store's table, the table that keeps. Out: the scratch stack as it was. Cos
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
-from .memory import FIRST_FREE_SLOT, address_of, block, copy_bytes, ensure
-from .store_layout import SCRATCH, SCRATCH_TOP
+from ..machine.jit import inline, kernel
+from ..machine.records import Array, Slots
+from .memory import FIRST_FREE_SLOT, address_of, copy_bytes, reserve
 
-KEPT = FIRST_FREE_SLOT  # int32[n_kept]: the scratch stack
-N_KEPT = KEPT + 1  # 0: nothing is kept
-PROGRESS = N_KEPT + 1  # how far it is; grows
-KEPT_NUMBERS = PROGRESS + 1  # two more
-N_KEPT_SLOTS = KEPT_NUMBERS + 2
-KEPT_BLOCKS = (KEPT,)
+KEPT = Slots(
+    *("kept", FIRST_FREE_SLOT),
+    kept_items=Array(32, "the scratch stack"),
+    n_kept="0: nothing is kept",
+    progress="how far it is; grows",
+    search_low="of a search, see regex/emptiness.py",
+    search_oldest="",
+    word_place="of a list of words, see regex/word_trees.py",
+    word_branch="",
+)
 NOT_DONE = -5  # what an operation returns that has stopped by itself
 
 
-@kernel
+@inline
 def can_keep(store, kept):
     return address_of(kept) != address_of(store)
 
@@ -30,17 +34,15 @@ def can_keep(store, kept):
 @kernel
 def keep(store, kept, progress):
     """Keep the scratch stack."""
-    never_inline()
-    n = store[SCRATCH_TOP]
-    copy_bytes(ensure(kept, KEPT, n * 4), block(store, SCRATCH), n * 4)
-    kept[N_KEPT] = n
-    kept[PROGRESS] = progress
+    n = store.scratch_top
+    copy_bytes(reserve(kept.kept_items, n).address, store.scratch.address, n * 4)
+    kept.n_kept = n
+    kept.progress = progress
 
 
 @kernel
 def bring_back(store, kept):
     """Put what was kept on the scratch stack, which is empty."""
-    never_inline()
-    n = kept[N_KEPT]
-    copy_bytes(ensure(store, SCRATCH, n * 4), block(kept, KEPT), n * 4)
-    store[SCRATCH_TOP] = n
+    n = kept.n_kept
+    copy_bytes(reserve(store.scratch, n).address, kept.kept_items.address, n * 4)
+    store.scratch_top = n

@@ -28,7 +28,7 @@ Out: record numbers. Cost: 5 ns a look-up beside the loads.
 from __future__ import annotations
 
 from ..machine.atomics import load_acquire, publish_i32, store_release
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from .memory import address_of, block, ensure, load_i32, load_i64, store_i32
 
 PLACES = 8
@@ -43,12 +43,12 @@ _BUCKET_BYTES = 8 * PLACES
 _NOWHERE = 0
 
 
-@kernel
+@inline
 def _n_buckets(n_records):
     return max(n_records // PER_BUCKET, MIN_BUCKETS)
 
 
-@kernel
+@inline
 def _bucket(hashed, n_buckets):
     """The bucket of a hash among `n_buckets` (at least 1)."""
     mask = n_buckets | n_buckets >> 1  # becomes 2^(k+1) - 1
@@ -60,7 +60,7 @@ def _bucket(hashed, n_buckets):
     return found if found < n_buckets else found & (mask >> 1)
 
 
-@kernel
+@inline
 def first_place(table, buckets, count, hashed):
     """Where to look for records with this hash: the first place of their bucket, or 0."""
     n_buckets = _n_buckets(load_acquire(address_of(table) + count * 8))
@@ -70,7 +70,7 @@ def first_place(table, buckets, count, hashed):
     return address + _bucket(hashed, n_buckets) * _BUCKET_BYTES
 
 
-@kernel
+@inline
 def next_record(place, links, size, hashed):
     """The next record with this hash, or NO_RECORD, and where to look on, 0: nowhere.
 
@@ -95,7 +95,6 @@ def next_record(place, links, size, hashed):
 @kernel
 def add_record(table, buckets, count, links, size, hashed):
     """Enter the record that was written behind the last one, and count it."""
-    never_inline()
     record = table[count]
     n_before = _n_buckets(record)
     n_after = _n_buckets(record + 1)
@@ -109,7 +108,7 @@ def add_record(table, buckets, count, links, size, hashed):
         _deal(source, address + last * _BUCKET_BYTES, n_after, last, 0, links, size)
 
 
-@kernel
+@inline
 def _put(bucket, number, hashed, links, size):
     """Enter the record with this number + 1 behind those of a bucket."""
     at = links + (number - 1) * size
@@ -135,7 +134,6 @@ def _deal(source, target, n_buckets, chosen, dropped, links, size):
 
     The one with the number + 1 `dropped` is left out; 0: none.
     """
-    never_inline()
     chained = 0
     for place in range(source, source + _BUCKET_BYTES, 8):
         item = load_i64(place)
@@ -161,7 +159,6 @@ def _deal(source, target, n_buckets, chosen, dropped, links, size):
 @kernel
 def drop_record(table, buckets, count, links, size):
     """Take the newest record back; only for indexes that nobody reads without the lock."""
-    never_inline()
     record = table[count] - 1
     n_before = _n_buckets(record + 1)
     address = block(table, buckets)

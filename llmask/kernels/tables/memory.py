@@ -13,9 +13,9 @@ Small blocks (up to BIG_BLOCK) are made by calloc and grow to twice their size. 
 room for 256 times what was there, and for 8 times what is asked for: address space is reserved, memory is taken page by
 page as it is written, so a table that fills copies next to nothing (doubling blocks of 64 MB stopped a token for 30-60
 ms). Where address space is limited (`ulimit -v`) they double, too. `charged` says how many bytes of a block count in
-BYTES_USED.
+`bytes_used`.
 
-A grown block is published with an atomic store; the old one stays on a chain that starts in slot RETIRED until the
+A grown block is published with an atomic store; the old one stays on a chain that starts in `retired` until the
 table dies: a reader that fetched the old address a moment ago may go on reading it. Retired blocks are small. `block`
 loads an address with acquire order, so a reader that sees an index also sees a block that is long enough for it.
 
@@ -32,19 +32,22 @@ import mmap
 import sys
 
 from ..machine.atomics import load_acquire, pointer_to, store_release
-from ..machine.jit import CHECK_BOUNDS, kernel, never_inline
-from ..machine.numba_names import intrinsic, ir, named, types
+from ..machine.jit import CHECK_BOUNDS, inline, kernel
+from ..machine.numba_names import TABLE, intrinsic, ir, item_bytes, loaded_again, named, types
+from ..machine.records import Slots
 
-# slots that every table has
-BYTES_USED = 0  # bytes in live and retired blocks
-MAX_BYTES = 1  # limit for BYTES_USED
-EXCEEDED = 2  # code of the first limit that was reached, 0 = none; until the call ends
-RETIRED = 3  # newest retired block, 0 = none
-WORK = 4  # ticks of work since the call began, see `spend`
-MAX_WORK = 5  # limit for WORK
-FIRST_FREE_SLOT = 6
-LIMIT_BYTES = 1  # codes in EXCEEDED: MAX_BYTES
-LIMIT_WORK = 2  # MAX_WORK
+BASE = Slots(
+    *("every table", 0),
+    bytes_used="bytes in live and retired blocks",
+    max_bytes="limit for these",
+    exceeded="code of the first limit that was reached, 0 = none; until the call ends",
+    retired="newest retired block, 0 = none",
+    work="ticks of work since the call began, see `spend`",
+    max_work="limit for these",
+)
+FIRST_FREE_SLOT = BASE.n_slots
+LIMIT_BYTES = 1  # codes in `exceeded`: max_bytes
+LIMIT_WORK = 2  # max_work
 
 TICK_BITS = 6  # 64 ticks of work are a unit, about a microsecond
 
@@ -104,9 +107,6 @@ store_i32 = _make_store(32)
 store_u8 = store_i8 = _make_store(8)
 
 
-TABLE = types.CPointer(types.int64)
-
-
 @intrinsic
 def as_table(typingctx, address):
     """The table at an address, for kernels."""
@@ -154,67 +154,67 @@ def fill_bytes(typingctx, destination, n_bytes, value):
     return types.void(types.int64, types.int64, types.int64), codegen
 
 
-@kernel
+@inline
 def _check(address, offset, size):
     if offset < 0 or offset + size > load_i64(address + _CHARGED):
         raise IndexError("access outside of a block")
 
 
-@kernel
+@inline
 def get_i32(address, index):
     if CHECK_BOUNDS:
         _check(address, index * 4, 4)
     return load_i32(address + index * 4)
 
 
-@kernel
+@inline
 def put_i32(address, index, value):
     if CHECK_BOUNDS:
         _check(address, index * 4, 4)
     store_i32(address + index * 4, value)
 
 
-@kernel
+@inline
 def get_i64(address, index):
     if CHECK_BOUNDS:
         _check(address, index * 8, 8)
     return load_i64(address + index * 8)
 
 
-@kernel
+@inline
 def put_i64(address, index, value):
     if CHECK_BOUNDS:
         _check(address, index * 8, 8)
     store_i64(address + index * 8, value)
 
 
-@kernel
+@inline
 def get_u8(address, index):
     if CHECK_BOUNDS:
         _check(address, index, 1)
     return load_u8(address + index)
 
 
-@kernel
+@inline
 def put_u8(address, index, value):
     if CHECK_BOUNDS:
         _check(address, index, 1)
     store_u8(address + index, value)
 
 
-@kernel
+@inline
 def block(table, slot):
     """Address of the block in `slot` (0 when none was made)."""
     return load_acquire(address_of(table) + slot * 8)
 
 
-@kernel
+@inline
 def block_bytes(address):
     """Size of a block without its header."""
     return load_i64(address + _BYTES)
 
 
-@kernel
+@inline
 def _map_memory(n_bytes):
     """Address of fresh pages of zeros, 0 when the system gives none."""
     if _CAN_MAP:
@@ -223,7 +223,7 @@ def _map_memory(n_bytes):
     return _calloc(n_bytes, 1)
 
 
-@kernel
+@inline
 def _make_block(capacity):
     """Address of a block of zeros of which nothing is charged yet, 0 when there is no memory."""
     n_bytes = capacity + HEADER_BYTES
@@ -234,29 +234,28 @@ def _make_block(capacity):
     return raw + HEADER_BYTES
 
 
-@kernel
+@inline
 def _charge(table, address, n_bytes):
-    """Count at least `n_bytes` of a block. Sets EXCEEDED when the table's limit is passed: whoever loops looks at it
+    """Count at least `n_bytes` of a block. Sets `exceeded` when the table's limit is passed: whoever loops looks at it
     and stops soon, so helpers need no way to fail.
     """
     capacity = block_bytes(address)
     charged = capacity
     if capacity + HEADER_BYTES > BIG_BLOCK:
         charged = min(capacity, (n_bytes + CHARGED_STEP - 1) & -CHARGED_STEP)
-    table[BYTES_USED] += charged - load_i64(address + _CHARGED)
+    table.bytes_used += charged - load_i64(address + _CHARGED)
     store_i64(address + _CHARGED, charged)
-    if table[BYTES_USED] > table[MAX_BYTES]:
+    if table.bytes_used > table.max_bytes:
         exceed(table, LIMIT_BYTES)
 
 
 @kernel
 def new_block(table, n_bytes):
     """Address of a fresh block of zeros that never grows."""
-    never_inline()
     address = _make_block(n_bytes)
     if address == 0:
         raise MemoryError("no memory for a table of llmask")
-    table[BYTES_USED] += HEADER_BYTES
+    table.bytes_used += HEADER_BYTES
     _charge(table, address, n_bytes)
     spend(table, n_bytes >> 7)
     return address
@@ -265,39 +264,38 @@ def new_block(table, n_bytes):
 @kernel
 def allocate(n_bytes):
     """Address of zeros that belong to no table; whoever asks gives them back, or keeps them for ever."""
-    never_inline()
     address = _calloc(n_bytes, 1)
     if address == 0:
         raise MemoryError("no memory for llmask")
     return address
 
 
-@kernel
+@inline
 def give_back(address):
     """Free what `allocate` gave."""
     _free(address)
 
 
-@kernel
+@inline
 def exceed(table, code):
     """Note that a limit was reached; the first one stays."""
-    if table[EXCEEDED] == 0:
-        table[EXCEEDED] = code
+    if table.exceeded == 0:
+        table.exceeded = code
 
 
-@kernel
+@inline
 def spend(table, ticks):
     """Count work: about a 64th of a microsecond a tick. The count depends on what is done, never on the machine.
 
     Every loop whose length input decides counts, growing a block does not: when that is due depends on what else lies
     there. A limit that is reached stops the loop as any other does.
     """
-    table[WORK] += ticks
-    if table[WORK] > table[MAX_WORK]:
+    table.work += ticks
+    if table.work > table.max_work:
         exceed(table, LIMIT_WORK)
 
 
-@kernel
+@inline
 def ensure(table, slot, n_bytes):
     """Address of the block in `slot`, enlarged to at least `n_bytes`; new bytes are 0."""
     address = table[slot]
@@ -306,9 +304,15 @@ def ensure(table, slot, n_bytes):
     return _enlarge(table, slot, n_bytes)
 
 
+@inline
+def reserve(items, n):
+    """The block enlarged to at least `n` items; new ones are 0. Only the block that is returned has them."""
+    ensure(items.table, items.slot, n * item_bytes(items))
+    return loaded_again(items)
+
+
 @kernel
 def _enlarge(table, slot, n_bytes):
-    never_inline()
     address = table[slot]
     old_bytes = 0
     if address != 0:
@@ -324,7 +328,7 @@ def _enlarge(table, slot, n_bytes):
         fresh = _make_block(wanted)
     if fresh == 0:
         raise MemoryError("no memory for a table of llmask")
-    table[BYTES_USED] += HEADER_BYTES
+    table.bytes_used += HEADER_BYTES
     _charge(table, fresh, n_bytes)
     if address != 0:
         copy_bytes(fresh, address, load_i64(address + _CHARGED))
@@ -333,20 +337,20 @@ def _enlarge(table, slot, n_bytes):
     return fresh
 
 
-@kernel
+@inline
 def publish(table, slot, address):
     """Make a finished block visible to readers without the lock."""
     store_release(address_of(table) + slot * 8, address)
 
 
-@kernel
+@inline
 def retire(table, address):
     """Put a block on the chain of those that die with the table."""
-    store_i64(address + _PREVIOUS, table[RETIRED])
-    table[RETIRED] = address
+    store_i64(address + _PREVIOUS, table.retired)
+    table.retired = address
 
 
-@kernel
+@inline
 def free_block(address):
     """Give one block back."""
     if address == 0:
@@ -358,12 +362,31 @@ def free_block(address):
         _free(address - HEADER_BYTES)
 
 
-@kernel
+@inline
 def free_retired(table):
     """Give the whole chain back; only when no reader can be left."""
-    address = table[RETIRED]
-    table[RETIRED] = 0
+    address = table.retired
+    table.retired = 0
     while address != 0:
         older = load_i64(address + _PREVIOUS)
         free_block(address)
         address = older
+
+
+@kernel
+def free_blocks(table, block_slots, pool_slots):
+    """Give back all memory of a table: blocks, and lists of blocks, each a slot and that of its length."""
+    for i in range(0, pool_slots.shape[0], 2):
+        addresses = table[pool_slots[i]]
+        for j in range(table[pool_slots[i + 1]]):
+            free_block(get_i64(addresses, j))
+    free_retired(table)
+    for i in range(block_slots.shape[0]):
+        free_block(table[block_slots[i]])
+        table[block_slots[i]] = 0
+
+
+@kernel
+def put_bytes(table, slot, source, n_bytes):
+    """Copy `n_bytes` from an address into the block of a slot."""
+    copy_bytes(ensure(table, slot, n_bytes), source, n_bytes)

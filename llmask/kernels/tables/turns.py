@@ -13,10 +13,10 @@ from __future__ import annotations
 import sys
 
 from ..machine.atomics import exchange, load_acquire, store_release
-from ..machine.jit import kernel, never_inline
+from ..machine.jit import inline, kernel
 from ..machine.numba_names import types
 from .memory import address_of
-from .store_layout import WRITER
+from .store_layout import STORE
 
 LOCKED = 1  # an operation of whoever has the store's lock
 FORKING = 2  # whoever has the store's lock, and forks
@@ -27,19 +27,18 @@ if _CAN_YIELD:
     _sched_yield = types.ExternalFunction("sched_yield", types.int32())
 
 
-@kernel
+@inline
 def try_turn(store, writer):
     """Take the turn if nobody has it; 1 or 0."""
-    return exchange(address_of(store) + 8 * WRITER, 0, writer)
+    return exchange(address_of(store) + 8 * STORE.writer, 0, writer)
 
 
 @kernel
 def wait_for_turn(store):
     """Take the turn for an operation: a step gives it back in a moment. 0: this thread forks, and has it already."""
-    never_inline()
     looks = 0
     while try_turn(store, LOCKED) == 0:
-        if load_acquire(address_of(store) + 8 * WRITER) == FORKING:
+        if load_acquire(address_of(store) + 8 * STORE.writer) == FORKING:
             return 0
         looks += 1
         if _CAN_YIELD and looks > LOOKS_BEFORE_YIELD:
@@ -47,7 +46,7 @@ def wait_for_turn(store):
     return 1
 
 
-@kernel
+@inline
 def end_turn(store):
     """Give the turn back; what was written is seen by whoever takes it."""
-    store_release(address_of(store) + 8 * WRITER, 0)
+    store_release(address_of(store) + 8 * STORE.writer, 0)

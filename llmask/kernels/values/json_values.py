@@ -1,6 +1,6 @@
 """Recorded numbers, arrays and objects: equal values get one number, however they are written.
 
-A text is read from the inside out, and every value in it is a list in TEXTS:
+A text is read from the inside out, and every value in it is a list in `texts`:
 
     string, literal   its bytes, escapes resolved (texts.py)
     number            its bytes in one form: 1, -20, 0.5; far from the point 15e40
@@ -10,15 +10,14 @@ A text is read from the inside out, and every value in it is a list in TEXTS:
 So equality is that of JSON Schema ("mathematically equal" numbers, objects without order; core specification, 4.2.2).
 An exponent of more than 15 digits is not looked into: such a number is equal to its own text only.
 
-In: bytes in PLAIN_TEXT. Out: numbers of texts. Cost: about 10 ns a byte and 50 ns a value.
+In: bytes in `plain_text`. Out: numbers of texts. Cost: about 10 ns a byte and 50 ns a value.
 """
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
-from ..tables.grammar_layout import IS_JSON, NUMERAL, PLAIN_TEXT, TEXTS, VALUE_ORDER, VALUE_STACK
+from ..machine.jit import inline, kernel
 from ..tables.interning import MISSING, find_list, hash_i32, intern_list
-from ..tables.memory import block, ensure, get_i32, get_i64, put_i32, put_i64
+from ..tables.memory import reserve
 
 ARRAY = 256  # first items of lists, above all bytes
 OBJECT = 257
@@ -32,38 +31,37 @@ MAX_EXPONENT_DIGITS = 15
 NEAR = 20  # places from the point up to which a number is written without exponent
 
 
-@kernel
+@inline
 def has_writings(grammar, n):
-    """Whether the text in PLAIN_TEXT, or what it is the beginning of, may have other writings: all but strings."""
-    if grammar[IS_JSON] == 0 or n == 0:
+    """Whether the text in `plain_text`, or what it is the beginning of, may have other writings: all but strings."""
+    if grammar.is_json == 0 or n == 0:
         return False
-    byte = get_i32(block(grammar, PLAIN_TEXT), 0)
+    byte = grammar.plain_text[0]
     return byte == OPEN_ARRAY or byte == OPEN_OBJECT or _begins_number(byte)
 
 
-@kernel
+@inline
 def _begins_number(byte):
     return byte == MINUS or (byte >= ZERO and byte <= NINE)
 
 
 @kernel
 def value_number(grammar, n, action, is_whole):
-    """Number of the value in PLAIN_TEXT.
+    """Number of the value in `plain_text`.
 
     With FIND, MISSING where it or a value in it was never recorded, which is also known of a beginning (`is_whole` is
     false); else INCOMPLETE for a beginning.
     """
-    never_inline()
-    plain = block(grammar, PLAIN_TEXT)
-    if is_whole and _begins_number(get_i32(plain, 0)):
+    plain = grammar.plain_text
+    if is_whole and _begins_number(plain[0]):
         return _scalar_number(grammar, plain, 0, n, action)
-    stack = ensure(grammar, VALUE_STACK, (n + 1) * 4)
+    stack = reserve(grammar.value_stack, n + 1)
     top = 0
     at = 0
     while at < n:
-        byte = get_i32(plain, at)
+        byte = plain[at]
         if byte == OPEN_ARRAY or byte == OPEN_OBJECT:
-            put_i32(stack, top, OPENED)
+            stack[top] = OPENED
             top += 1
             at += 1
             continue
@@ -73,7 +71,7 @@ def value_number(grammar, n, action, is_whole):
         if byte == CLOSE_ARRAY or byte == CLOSE_OBJECT:
             number = _close(grammar, stack, top, byte == CLOSE_OBJECT, action)
             top -= 1
-            while get_i32(stack, top) != OPENED:
+            while stack[top] != OPENED:
                 top -= 1
             at += 1
         else:
@@ -84,98 +82,94 @@ def value_number(grammar, n, action, is_whole):
             at = end
         if number == MISSING:
             return MISSING
-        put_i32(stack, top, number)
+        stack[top] = number
         top += 1
-    return get_i32(stack, 0) if top == 1 and get_i32(stack, 0) != OPENED else INCOMPLETE
+    return stack[0] if top == 1 and stack[0] != OPENED else INCOMPLETE
 
 
-@kernel
+@inline
 def _scalar_end(plain, at, n):
     """Place behind a scalar; beyond n for a string that has no end."""
-    if get_i32(plain, at) == QUOTE:
+    if plain[at] == QUOTE:
         at += 1
-        while at < n and get_i32(plain, at) != QUOTE:
-            at += 2 if get_i32(plain, at) == BACKSLASH else 1
+        while at < n and plain[at] != QUOTE:
+            at += 2 if plain[at] == BACKSLASH else 1
         return at + 1 if at < n else n + 1
     while at < n:
-        byte = get_i32(plain, at)
+        byte = plain[at]
         if byte == COMMA or byte == CLOSE_ARRAY or byte == CLOSE_OBJECT or byte <= 0x20:
             break
         at += 1
     return at
 
 
-@kernel
-def _number_of(grammar, address, first, n, action):
+@inline
+def _number_of(grammar, items, first, n, action):
     if action == ADD:
-        return intern_list(grammar, TEXTS, address, first, n)
-    return find_list(grammar, TEXTS, address, first, n, hash_i32(address, first, n))
+        return intern_list(grammar.texts, items.address, first, n)
+    return find_list(grammar.texts, items.address, first, n, hash_i32(items.address, first, n))
 
 
 @kernel
 def _scalar_number(grammar, plain, at, end, action):
-    never_inline()
-    if _begins_number(get_i32(plain, at)):
+    if _begins_number(plain[at]):
         n = _numeral(grammar, plain, at, end)
         if n > 0:
-            return _number_of(grammar, block(grammar, NUMERAL), 0, n, action)
+            return _number_of(grammar, grammar.numeral, 0, n, action)
     return _number_of(grammar, plain, at, end - at, action)
 
 
 @kernel
 def _close(grammar, stack, top, is_object, action):
     """Number of the array or object whose members are the last ones of the stack, down to OPENED."""
-    never_inline()
     first = top
-    while get_i32(stack, first - 1) != OPENED:
+    while stack[first - 1] != OPENED:
         first -= 1
     if not is_object:
-        put_i32(stack, first - 1, ARRAY)
+        stack[first - 1] = ARRAY
         number = _number_of(grammar, stack, first - 1, top - first + 1, action)
-        put_i32(stack, first - 1, OPENED)
+        stack[first - 1] = OPENED
         return number
     n = (top - first) // 2
-    order = ensure(grammar, VALUE_ORDER, n * 16 + 8)
+    order = reserve(grammar.value_order, n)
+    members = reserve(grammar.value_members, 2 * n + 1)
     for i in range(n):
-        put_i64(order, i, (get_i32(stack, first + 2 * i) << 32) | i)
+        order[i] = (stack[first + 2 * i] << 32) | i
     _sort(order, n)
-    members = 2 * n  # the list is written behind the order
-    put_i32(order, members, OBJECT)
+    members[0] = OBJECT
     length = 1
     for i in range(n):
-        key = get_i64(order, i) >> 32
-        if i + 1 < n and get_i64(order, i + 1) >> 32 == key:
+        key = order[i] >> 32
+        if i + 1 < n and order[i + 1] >> 32 == key:
             continue
-        put_i32(order, members + length, key)
-        put_i32(order, members + length + 1, get_i32(stack, first + 2 * (get_i64(order, i) & 0xFFFFFFFF) + 1))
+        members[length] = key
+        members[length + 1] = stack[first + 2 * (order[i] & 0xFFFFFFFF) + 1]
         length += 2
-    return _number_of(grammar, order, members, length, action)
+    return _number_of(grammar, members, 0, length, action)
 
 
 @kernel
 def _sort(order, n):
     """Sort n int64."""
-    never_inline()
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, n):
-            item = get_i64(order, i)
+            item = order[i]
             j = i
-            while j >= gap and get_i64(order, j - gap) > item:
-                put_i64(order, j, get_i64(order, j - gap))
+            while j >= gap and order[j - gap] > item:
+                order[j] = order[j - gap]
                 j -= gap
-            put_i64(order, j, item)
+            order[j] = item
         gap //= 3
 
 
 @kernel
 def _numeral(grammar, plain, at, end):
-    """Write a number in its one form to NUMERAL; returns its length, 0 where its exponent has too many digits."""
-    never_inline()
-    text = ensure(grammar, NUMERAL, (2 * (end - at) + 3 * NEAR) * 4)
-    is_negative = get_i32(plain, at) == MINUS
+    """Write a number in its one form to `numeral`; returns its length, 0 where its exponent has too many digits."""
+    text = reserve(grammar.numeral, 2 * (end - at) + 3 * NEAR)
+    is_negative = plain[at] == MINUS
     if is_negative:
         at += 1
     digits = end - at + 2 * NEAR  # the significant digits, behind the text
@@ -183,58 +177,58 @@ def _numeral(grammar, plain, at, end):
     exponent = 0
     is_fraction = False
     while at < end:
-        byte = get_i32(plain, at)
+        byte = plain[at]
         if byte == POINT:
             is_fraction = True
         elif byte >= ZERO and byte <= NINE:
             if n > 0 or byte != ZERO:
-                put_i32(text, digits + n, byte)
+                text[digits + n] = byte
                 n += 1
             exponent -= is_fraction
         else:
             break
         at += 1
     if n == 0:
-        put_i32(text, 0, ZERO)
+        text[0] = ZERO
         return 1
     if at < end:
         at += 1
         sign = 1
-        if get_i32(plain, at) == MINUS or get_i32(plain, at) == PLUS:
-            sign = -1 if get_i32(plain, at) == MINUS else 1
+        if plain[at] == MINUS or plain[at] == PLUS:
+            sign = -1 if plain[at] == MINUS else 1
             at += 1
         if end - at > MAX_EXPONENT_DIGITS:
             return 0
         written = 0
         while at < end:
-            written = 10 * written + get_i32(plain, at) - ZERO
+            written = 10 * written + plain[at] - ZERO
             at += 1
         exponent += sign * written
-    while get_i32(text, digits + n - 1) == ZERO:
+    while text[digits + n - 1] == ZERO:
         n -= 1
         exponent += 1
     length = 0
     if is_negative:
-        put_i32(text, 0, MINUS)
+        text[0] = MINUS
         length = 1
     if exponent > NEAR or exponent < -NEAR:
         for i in range(n):
-            put_i32(text, length + i, get_i32(text, digits + i))
+            text[length + i] = text[digits + i]
         return _put_exponent(text, length + n, exponent)
     for i in range(-exponent - n + 1):  # a number below 1
-        put_i32(text, length, ZERO)
+        text[length] = ZERO
         length += 1
         if i == 0:
-            put_i32(text, length, POINT)
+            text[length] = POINT
             length += 1
     for i in range(n):
         if i > 0 and i == n + exponent:
-            put_i32(text, length, POINT)
+            text[length] = POINT
             length += 1
-        put_i32(text, length, get_i32(text, digits + i))
+        text[length] = text[digits + i]
         length += 1
     for _ in range(exponent):
-        put_i32(text, length, ZERO)
+        text[length] = ZERO
         length += 1
     return length
 
@@ -242,18 +236,17 @@ def _numeral(grammar, plain, at, end):
 @kernel
 def _put_exponent(text, length, exponent):
     """Write e and an exponent; returns the place behind them."""
-    never_inline()
-    put_i32(text, length, LETTER_E)
+    text[length] = LETTER_E
     length += 1
     if exponent < 0:
-        put_i32(text, length, MINUS)
+        text[length] = MINUS
         length += 1
         exponent = -exponent
     unit = 1
     while unit * 10 <= exponent:
         unit *= 10
     while unit > 0:
-        put_i32(text, length, ZERO + exponent // unit % 10)
+        text[length] = ZERO + exponent // unit % 10
         length += 1
         unit //= 10
     return length

@@ -10,15 +10,14 @@ before texts are compared:
 
 No form is longer than what it stands for. Numbers, arrays and objects are compared as values (json_values.py).
 
-In: bytes in TEXT. Out: bytes in PLAIN_TEXT, numbers of texts. Cost: a few ns a byte.
+In: bytes in `text`. Out: bytes in `plain_text`, numbers of texts. Cost: a few ns a byte.
 """
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
-from ..tables.grammar_layout import IS_JSON, PLAIN_TEXT, TEXT, TEXTS
+from ..machine.jit import inline, kernel
 from ..tables.interning import find_list, hash_i32, intern_list
-from ..tables.memory import block, ensure, get_i32, put_i32
+from ..tables.memory import reserve
 from .json_values import ADD, FIND, INCOMPLETE, has_writings, value_number
 
 QUOTE = 0x22
@@ -31,24 +30,23 @@ NOTHING = -1
 @kernel
 def init_texts(grammar):
     """Reserve the number of UNKNOWN_TEXT."""
-    never_inline()
-    address = ensure(grammar, PLAIN_TEXT, 4)
-    put_i32(address, 0, -1)
-    intern_list(grammar, TEXTS, address, 0, 1)
+    address = reserve(grammar.plain_text, 1)
+    address[0] = -1
+    intern_list(grammar.texts, address.address, 0, 1)
 
 
-@kernel
+@inline
 def text_number(grammar, n):
-    """Number of the text whose n bytes lie in TEXT."""
+    """Number of the text whose n bytes lie in `text`."""
     n = plain_text(grammar, n, True)
     if has_writings(grammar, n):
         number = value_number(grammar, n, ADD, True)
         if number >= 0:
             return number
-    return intern_list(grammar, TEXTS, block(grammar, PLAIN_TEXT), 0, n)
+    return intern_list(grammar.texts, grammar.plain_text.address, 0, n)
 
 
-@kernel
+@inline
 def known_text(grammar, n):
     """As `text_number`, or MISSING for a text that was never recorded."""
     n = plain_text(grammar, n, True)
@@ -56,31 +54,30 @@ def known_text(grammar, n):
         number = value_number(grammar, n, FIND, True)
         if number != INCOMPLETE:
             return number
-    address = block(grammar, PLAIN_TEXT)
-    return find_list(grammar, TEXTS, address, 0, n, hash_i32(address, 0, n))
+    address = grammar.plain_text
+    return find_list(grammar.texts, address.address, 0, n, hash_i32(address.address, 0, n))
 
 
 @kernel
 def plain_text(grammar, n, is_whole):
-    """Copy n bytes from TEXT to PLAIN_TEXT with escapes resolved; returns how many are left.
+    """Copy n bytes from `text` to `plain_text` with escapes resolved; returns how many are left.
 
     The beginning of a text, which is not whole, is cut where an escape may not be complete yet.
     """
-    never_inline()
-    plain = ensure(grammar, PLAIN_TEXT, (n + 1) * 4)
-    text = block(grammar, TEXT)
+    plain = reserve(grammar.plain_text, n + 1)
+    text = grammar.text
     place = 0
     at = 0
     while at < n:
-        byte = get_i32(text, at)
-        if byte != BACKSLASH or grammar[IS_JSON] == 0:
-            put_i32(plain, place, byte)
+        byte = text[at]
+        if byte != BACKSLASH or grammar.is_json == 0:
+            plain[place] = byte
             place += 1
             at += 1
             continue
-        following = get_i32(text, at + 1) if at + 1 < n else NOTHING
+        following = text[at + 1] if at + 1 < n else NOTHING
         if following == SLASH:
-            put_i32(plain, place, SLASH)
+            plain[place] = SLASH
             place += 1
             at += 2
             continue
@@ -100,24 +97,24 @@ def plain_text(grammar, n, is_whole):
             place = _put_character(plain, place, character)
             at += n_read
         else:  # what follows the backslash stays, whatever it is
-            put_i32(plain, place, BACKSLASH)
+            plain[place] = BACKSLASH
             place += 1
             at += 1
             if following != NOTHING:
-                put_i32(plain, place, following)
+                plain[place] = following
                 place += 1
                 at += 1
     return place
 
 
-@kernel
+@inline
 def _unit(text, at, n):
     r"""Value of the escape \uXXXX at a position, or NOTHING."""
-    if at + 6 > n or get_i32(text, at) != BACKSLASH or get_i32(text, at + 1) != LETTER_U:
+    if at + 6 > n or text[at] != BACKSLASH or text[at + 1] != LETTER_U:
         return NOTHING
     unit = 0
     for i in range(at + 2, at + 6):
-        digit = get_i32(text, i)
+        digit = text[i]
         if digit >= 48 and digit < 58:
             unit = unit * 16 + digit - 48
         elif (digit | 32) >= 97 and (digit | 32) < 103:
@@ -130,7 +127,6 @@ def _unit(text, at, n):
 @kernel
 def _put_character(plain, place, character):
     """Write a character of a string; returns the place behind it."""
-    never_inline()
     short = 0
     if character == QUOTE or character == BACKSLASH:
         short = character
@@ -145,31 +141,31 @@ def _put_character(plain, place, character):
     elif character == 13:
         short = 114
     if short != 0:
-        put_i32(plain, place, BACKSLASH)
-        put_i32(plain, place + 1, short)
+        plain[place] = BACKSLASH
+        plain[place + 1] = short
         return place + 2
     if character < 0x20:
-        put_i32(plain, place, BACKSLASH)
-        put_i32(plain, place + 1, LETTER_U)
-        put_i32(plain, place + 2, 48)
-        put_i32(plain, place + 3, 48)
-        put_i32(plain, place + 4, 48 + (character >> 4))
+        plain[place] = BACKSLASH
+        plain[place + 1] = LETTER_U
+        plain[place + 2] = 48
+        plain[place + 3] = 48
+        plain[place + 4] = 48 + (character >> 4)
         digit = character & 15
-        put_i32(plain, place + 5, 48 + digit if digit < 10 else 87 + digit)
+        plain[place + 5] = 48 + digit if digit < 10 else 87 + digit
         return place + 6
     if character < 0x80:
-        put_i32(plain, place, character)
+        plain[place] = character
         return place + 1
     if character < 0x800:
-        put_i32(plain, place, 0xC0 | (character >> 6))
+        plain[place] = 0xC0 | (character >> 6)
     else:
         if character < 0x10000:
-            put_i32(plain, place, 0xE0 | (character >> 12))
+            plain[place] = 0xE0 | (character >> 12)
         else:
-            put_i32(plain, place, 0xF0 | (character >> 18))
+            plain[place] = 0xF0 | (character >> 18)
             place += 1
-            put_i32(plain, place, 0x80 | ((character >> 12) & 0x3F))
+            plain[place] = 0x80 | ((character >> 12) & 0x3F)
         place += 1
-        put_i32(plain, place, 0x80 | ((character >> 6) & 0x3F))
-    put_i32(plain, place + 1, 0x80 | (character & 0x3F))
+        plain[place] = 0x80 | ((character >> 6) & 0x3F)
+    plain[place + 1] = 0x80 | (character & 0x3F)
     return place + 2

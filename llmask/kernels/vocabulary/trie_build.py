@@ -13,9 +13,10 @@ children as `llmask/trie/layout.py` describes them. Cost: 128,000 tokens (800 KB
 
 from __future__ import annotations
 
-from ..machine.constants import TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
-from ..machine.jit import door, kernel
+from ..machine.constants import TRIE_DEPTH_SHIFT, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
+from ..machine.jit import door, inline
 from ..tables.memory import copy_bytes
+from .trie_words import depth_of
 
 KEY_BYTES = 7
 DIGIT_BITS = 14  # four passes: what was sorted lies where it lay before
@@ -23,7 +24,7 @@ N_DIGITS = 1 << DIGIT_BITS
 SHORT_RUN = 8  # runs up to this length are sorted by insertion
 
 
-@kernel
+@inline
 def is_before(offsets, data, left, right):
     """Whether token `left` sorts before token `right`: by bytes, then by id."""
     left_start, right_start = offsets[left], offsets[right]
@@ -37,7 +38,7 @@ def is_before(offsets, data, left, right):
     return left < right
 
 
-@kernel
+@inline
 def sort_run(offsets, data, ids, scratch, first, last):
     """Sort `ids[first:last]`: short pieces by insertion, then merged pairwise."""
     for piece in range(first, last, SHORT_RUN):
@@ -66,7 +67,7 @@ def sort_run(offsets, data, ids, scratch, first, last):
         width *= 2
 
 
-@kernel
+@inline
 def sort_by_digit(keys, ids, sorted_keys, sorted_ids, places, shift):
     """Write keys and ids in the order of one digit, equal ones as they were."""
     for digit in range(N_DIGITS):
@@ -168,7 +169,7 @@ def write_nodes(offsets, data, ids, shared, parents, node, child_first, child_by
         common = shared[i]
         if common < 0:
             continue
-        while (node[top] >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK > common:
+        while depth_of(node[top]) > common:
             node[top] |= n_written << TRIE_END_SHIFT
             top = parents[top]
         start = offsets[ids[i]]

@@ -12,7 +12,7 @@ In: `data` uint8, the mapped file or the text block. Out: positions, offsets and
 
 from __future__ import annotations
 
-from ..machine.jit import door, kernel
+from ..machine.jit import door, inline
 from ..tables.memory import copy_bytes
 
 LENGTH_BYTES = 8  # a GGUF string is its length as uint64 and then its bytes
@@ -24,7 +24,7 @@ BYTE_ALPHABET = 0
 SPACE_MARK = 1
 
 
-@kernel
+@inline
 def string_length(data, position):
     """Length of the string at `position`, or -1 when it does not fit into `data`."""
     if position + LENGTH_BYTES > data.shape[0]:
@@ -62,7 +62,7 @@ def copy_strings(data, position, offsets, block):
         offsets[i + 1] = filled
 
 
-@kernel
+@inline
 def hex_digit(byte):
     """Value of a hexadecimal digit, or -1."""
     if 48 <= byte <= 57:
@@ -74,7 +74,7 @@ def hex_digit(byte):
     return -1
 
 
-@kernel
+@inline
 def byte_of_name(data, start, end):
     """Byte that a text like "<0x0A>" names, or -1."""
     if end - start != 6 or data[start] != 60 or data[start + 1] != 48 or data[start + 2] != 120 or data[end - 1] != 62:
@@ -83,7 +83,7 @@ def byte_of_name(data, start, end):
     return -1 if high < 0 or low < 0 else high * 16 + low
 
 
-@kernel
+@inline
 def byte_of_character(code_point):
     """Byte that a character of the byte alphabet stands for, or -1.
 
@@ -99,7 +99,7 @@ def byte_of_character(code_point):
     return 173 if rank == 67 else -1
 
 
-@kernel
+@inline
 def undo_byte_alphabet(data, start, end, out, filled):
     """Append the bytes a text stands for; returns the new end. A text with any other character is copied as it is."""
     first = filled
@@ -122,7 +122,7 @@ def undo_byte_alphabet(data, start, end, out, filled):
     return filled
 
 
-@kernel
+@inline
 def undo_space_mark(data, start, end, out, filled):
     """Append a text with every U+2581 (E2 96 81) as a blank; returns the new end."""
     position = start

@@ -15,6 +15,7 @@ import numpy as np
 from ...kernels import engine
 from ...kernels.mask.configurations import ENDED
 from ...kernels.mask.open_rules import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
+from ...kernels.tables.operations import Operation
 from ..expected import named_ranges
 from ..history import BYTES_TOKEN
 from ..sequence import Sequence
@@ -88,23 +89,23 @@ class _Lexemes:
         at = 0
         for data, token, after in steps_of(self.sequence):
             if token >= 0:
-                self._end(run(engine.ENDING, here), at)
+                self._end(run(Operation.ENDING, here), at)
                 self.units.append(Unit(at, at + len(data), frozenset(), token))
                 self.begin = at + len(data)
             else:
                 trace = np.zeros(len(data) * TRACE_FIELDS, np.int32)
                 trace[T_BYTE::TRACE_FIELDS] = np.frombuffer(data, np.uint8)
-                reached = run(engine.TRACE, here, trace)
+                reached = run(Operation.TRACE, here, trace)
                 columns = (trace[T_BEFORE::TRACE_FIELDS].tolist(), trace[T_WITH::TRACE_FIELDS].tolist())
                 for n, (before, ended) in enumerate(zip(*columns, strict=True)):
                     self._end(before, at + n)
                     self._end(ended, at + n + 1)
                 if reached != after:  # the matcher closed the lexeme
-                    self._end(run(engine.ENDING, reached), at + len(data))
+                    self._end(run(Operation.ENDING, reached), at + len(data))
             at += len(data)
             here = after
         if here != ENDED and engine.is_accepting(self.sequence.grammar_address, here):
-            self._end(run(engine.ENDING, here), at)
+            self._end(run(Operation.ENDING, here), at)
         return self.units
 
     def _end(self, lexemes: int, end: int) -> None:
@@ -113,8 +114,8 @@ class _Lexemes:
             return
         nodes = self._nodes.get(lexemes)
         if nodes is None:
-            found = np.zeros(self.sequence.run(engine.LEXEMES_OF, lexemes), np.int32)
-            self.sequence.run(engine.LEXEMES_OF, lexemes, found)
+            found = np.zeros(self.sequence.run(Operation.LEXEMES_OF, lexemes), np.int32)
+            self.sequence.run(Operation.LEXEMES_OF, lexemes, found)
             nodes = self._nodes[lexemes] = frozenset(found.tolist())
         if nodes != {self.ignored}:
             self.units.append(Unit(self.begin, end, nodes))

@@ -10,8 +10,10 @@ import llmask
 from llmask.canonical.neighbours import MERGED
 from llmask.canonical.states import split_states_of
 from llmask.kernels.canonical import slots as canonical_slots
-from llmask.kernels.tables.interning import MAP_COUNT
+from llmask.kernels.machine.records import Map
 from tests.reference.definition import read_mask
+
+COUNT = Map.parts["count"][0]
 
 
 @pytest.mark.slow
@@ -32,8 +34,8 @@ def test_masks_inside_of_a_word_are_those_of_every_pair(rng: random.Random) -> N
     assert len(spread) > 10
     table = matcher.store.canonical_table
     assert table is not None
-    assert table.array[canonical_slots.PROFILES + MAP_COUNT] == 3
-    assert table.array[canonical_slots.BASES + MAP_COUNT] > 0
+    assert table.array[canonical_slots.PROFILES + COUNT] == 3
+    assert table.array[canonical_slots.BASES + COUNT] > 0
 
 
 def is_word(data: bytes) -> bool:

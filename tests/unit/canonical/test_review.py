@@ -6,7 +6,6 @@ import pytest
 
 import llmask
 from llmask.canonical import states
-from llmask.kernels.tables import grammar_layout
 from tests.reference.definition import read_mask
 
 
@@ -29,12 +28,12 @@ def test_positions_are_remembered(compiler: llmask.Compiler) -> None:
     grammar = compiler.choice(["one hundred", "two"])
     tokens = compiler.tokenizer.encode("one hundred")
     grammar.matcher().accept_tokens(tokens)
-    n_positions = int(grammar.table.array[grammar_layout.N_POSITIONS])
+    n_positions = grammar.table.view.n_positions
     other = grammar.matcher()
     for token in tokens:
         read_mask(other, compiler.tokenizer.vocab_size)
         other.accept_token(token)
-    assert int(grammar.table.array[grammar_layout.N_POSITIONS]) == n_positions == len(tokens) + 1
+    assert grammar.table.view.n_positions == n_positions == len(tokens) + 1
 
 
 def test_searches_that_are_given_up_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

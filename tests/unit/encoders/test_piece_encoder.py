@@ -13,7 +13,7 @@ from llmask.encoders.spm import SpmEncoder
 from llmask.encoders.tables import SHORT_LIST
 from llmask.encoders.unigram import UnigramEncoder
 from llmask.errors import VocabularyError
-from llmask.kernels.encoders import piece_slots
+from llmask.kernels.encoders.piece_slots import RoomSlot
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 
 TOKENS = {"a": -1.0, "b": -1.25, "ab": -1.5, "ba": -1.75, "abab": -2.0, " ": -2.5, " a": -1.5, "日": -3.0}
@@ -35,7 +35,7 @@ def test_one_room_serves_all_calls_of_a_thread(encoder: PieceEncoder) -> None:
 def test_a_text_does_not_begin_with_the_score_of_the_one_before(encoder: PieceEncoder) -> None:
     # the score that a text ended with stayed in the room, and rounding decided otherwise between cuts of the next one
     assert encoder.encode("aba") == [2, 0]
-    records = encoder._rooms[0]._arrays[piece_slots.RECORDS]
+    records = encoder._rooms[0]._arrays[RoomSlot.RECORDS]
     records[:8].view(np.float64)[0] = -1e16  # beside it all cuts are equal
     assert encoder.encode("aba") == [2, 0]
 

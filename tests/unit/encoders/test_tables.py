@@ -8,7 +8,7 @@ import numpy as np
 
 from llmask.encoders.tables import SHORT_LIST, EncoderTable, address_of, build_double_array, double_array
 from llmask.kernels.encoders import double_array as layout
-from llmask.kernels.encoders import encoder_slots
+from llmask.kernels.encoders.encoder_slots import MAX_PATTERNS, N_SLOTS, EncoderSlot
 from llmask.trie.build import build_trie
 from llmask.vocabulary.strings import make_table
 
@@ -20,7 +20,7 @@ def test_the_address_is_that_of_the_contents():
 
 def test_ids_become_plain_integers():
     table = EncoderTable(None)
-    table.put(encoder_slots.OFFSETS, np.zeros(5001, np.int32))
+    table.put(EncoderSlot.OFFSETS, np.zeros(5001, np.int32))
     for n_ids in (0, 1, SHORT_LIST, SHORT_LIST + 1, 5000):
         ids = np.arange(n_ids, dtype=np.int32)[::-1].copy()
         assert table.listed(ids) == list(range(n_ids))[::-1]
@@ -28,11 +28,9 @@ def test_ids_become_plain_integers():
 
 
 def test_slots_do_not_overlap():
-    names = [name for name in vars(encoder_slots) if name.isupper() and name not in ("MAX_PATTERNS", "N_SLOTS")]
-    numbers = sorted(getattr(encoder_slots, name) for name in names)
-    assert len(set(numbers)) == len(numbers)
-    assert encoder_slots.OFFSETS == encoder_slots.TRANSITIONS + encoder_slots.MAX_PATTERNS
-    assert numbers[-1] < encoder_slots.N_SLOTS
+    assert len(set(map(int, EncoderSlot))) == len(EncoderSlot.__members__)  # no two names of one slot
+    assert EncoderSlot.OFFSETS == EncoderSlot.TRANSITIONS + MAX_PATTERNS
+    assert max(EncoderSlot) < N_SLOTS
 
 
 def test_the_double_array_holds_the_tokens(rng):

@@ -9,7 +9,6 @@ import pytest
 
 import llmask
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.kernels.tables import grammar_layout
 from tests.reference.definition import all_strings, read_mask
 
 LETTERS = b"abcde"
@@ -106,7 +105,7 @@ def test_a_list_of_ten_thousand_elements_stays_flat(compiler: llmask.Compiler) -
     for n in range(10_000):
         matcher.accept_token(0)
         if n in (100, 9_999):
-            items.append(int(grammar.table.array[grammar_layout.N_ITEMS]))
+            items.append(grammar.table.view.n_items)
     assert items[0] == items[1] < 10
     assert matcher.is_accepting()
     assert matcher.validate_tokens([0, 0, EOS]) == 3

@@ -59,7 +59,7 @@ def test_a_larger_block_replaces_a_smaller_one() -> None:
     table.put(SLOT, np.full(5000, 3, np.uint8))
     assert int(table.array[SLOT]) != address
     assert read_block(table, SLOT, 5000) == b"\3" * 5000
-    assert int(table.array[memory.RETIRED]) == address  # a reader may still be looking at it
+    assert int(table.array[memory.BASE.retired]) == address  # a reader may still be looking at it
 
 
 def test_a_block_that_is_big_at_once_has_room_for_as_much_again() -> None:
@@ -75,9 +75,9 @@ def test_a_block_that_is_big_at_once_has_room_for_as_much_again() -> None:
 def test_a_limit_is_noted_and_the_block_is_whole() -> None:
     table = make_table(max_bytes=1000)
     table.put(SLOT, np.zeros(900, np.uint8))
-    assert table.array[memory.EXCEEDED] == 0
+    assert table.array[memory.BASE.exceeded] == 0
     table.put(SLOT + 1, np.zeros(900, np.uint8))
-    assert table.array[memory.EXCEEDED] == memory.LIMIT_BYTES
+    assert table.array[memory.BASE.exceeded] == memory.LIMIT_BYTES
     assert read_block(table, SLOT + 1, 900) == bytes(900)
 
 

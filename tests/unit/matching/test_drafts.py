@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.kernels import engine
+from llmask.kernels.tables.operations import Operation
 
 UNTOUCHED = 0x1234567
 SCHEMA = {
@@ -172,7 +172,7 @@ def test_a_limit_stops_a_walk_or_finishes(tokenizer: Any, monkeypatch: pytest.Mo
     build = type(grammar.generation).run
 
     def limited(generation: Any, operation: int, *arguments: Any, **more: Any) -> int:
-        if operation == engine.BUILD_MASK:
+        if operation == Operation.BUILD_MASK:
             raise llmask.LimitExceeded("too much")
         return build(generation, operation, *arguments, **more)
 

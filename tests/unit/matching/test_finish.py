@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.kernels import engine
+from llmask.kernels.tables.operations import Operation
 from llmask.matching.finish import ends_of
 from tests.reference.definition import read_mask
 
@@ -51,7 +51,7 @@ def test_a_reach_has_every_token_of_the_mask_and_its_configuration(
             # where something is recorded one token stands for all of its group
             found = alone if reach.is_recorded else {**in_groups, **alone}
             for token, behind in found.items():
-                assert grammar.generation.run(engine.ACCEPT, matcher.configuration, token) == behind
+                assert grammar.generation.run(Operation.ACCEPT, matcher.configuration, token) == behind
             matcher.accept_token(rng.choice(sorted(allowed)))
 
 
@@ -145,7 +145,7 @@ def test_bounds_of_many_configurations_at_once(compiler: llmask.Compiler) -> Non
     run = generation.run
     places = [generation.start]
     for _ in range(9):
-        places.append(run(engine.ADVANCE, places[-1], data=np.array([ord("a")], np.int32)))
+        places.append(run(Operation.ADVANCE, places[-1], data=np.array([ord("a")], np.int32)))
     assert ends_of(generation).bounds(np.array(places, np.int32)).tolist() == [1] * 10
 
 

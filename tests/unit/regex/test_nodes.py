@@ -13,8 +13,8 @@ from llmask import work
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.rules import Rules
-from llmask.kernels import engine
-from llmask.kernels.tables import kept, store_layout
+from llmask.kernels.tables.operations import Operation
+from llmask.kernels.tables.store_layout import STORE
 from llmask.limits import Limits
 from llmask.regex import nodes as nodes_module
 from llmask.store.store import Store
@@ -175,7 +175,10 @@ def test_openness_is_not_claimed_where_it_takes_too_long(compiled: Any) -> None:
 
 def test_a_prepared_lexeme_has_its_masks(byte_tokenizer: Any) -> None:
     store = Store(byte_tokenizer, Limits())
-    nodes, counters = store.nodes, (store_layout.N_MASKS, store_layout.N_EXITS, store_layout.N_TOKEN_LISTS)
+    nodes, counters = (
+        store.nodes,
+        (STORE.n_masks, STORE.n_exits, STORE.n_token_lists),
+    )
     node = nodes.concat([nodes.literal(b"ab"), nodes.repeat(nodes.byte_set(0x3FFFFFF << 97), 3, 40)])
     nodes.prepare(node, [b"a", b"b"])
     known = [int(store.table.array[slot]) for slot in counters]
@@ -449,10 +452,10 @@ def test_an_emptiness_test_that_goes_on_where_it_was_stopped_finds_the_same(
             return int(run(operation, *arguments, **others_))
         except LimitExceeded:
             if others_["grammar"] is not None:
-                steps.append(others_["grammar"].slots[kept.PROGRESS])
+                steps.append(others_["grammar"].view.progress)
             if are_others_between and others:
                 with work.unmetered():
-                    run(engine.IS_EMPTY, others.pop())
+                    run(Operation.IS_EMPTY, others.pop())
             raise
 
     parted._run = run_and_let_others
@@ -480,7 +483,7 @@ def test_an_emptiness_test_that_another_one_overtakes_ends(monkeypatch: pytest.M
             return int(run(operation, *arguments, **others))
         except LimitExceeded:
             with work.unmetered():
-                answers.append(run(engine.IS_EMPTY, node) != 0)
+                answers.append(run(Operation.IS_EMPTY, node) != 0)
             raise
 
     nodes._run = overtaken
@@ -497,10 +500,10 @@ def test_a_large_automaton_is_copied_in_pieces(compiled: Any, monkeypatch: pytes
     def run_and_another(operation: int, *arguments: int, **others: Any) -> int:
         nonlocal n_others
         found = int(run(operation, *arguments, **others))
-        if operation == engine.PUT_NUMBERS:  # others have automata, too
+        if operation == Operation.PUT_NUMBERS:  # others have automata, too
             n_others += 1
             numbers = np.full(50, 1000 + n_others, np.int32)
-            run(engine.PUT_NUMBERS, -1, len(numbers), data=numbers)
+            run(Operation.PUT_NUMBERS, -1, len(numbers), data=numbers)
         return found
 
     monkeypatch.setattr(compiled, "_run", run_and_another)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from llmask import Compiler, Limits, Tokenizer
-from llmask.kernels import engine
+from llmask.kernels.tables.operations import Operation
 from llmask.regex import word_lists
 from llmask.regex.word_lists import literals_node, words_node
 from tests.reference.both_nodes import make_nodes
@@ -121,7 +121,7 @@ def test_a_long_list_lets_others_in_between_and_is_the_same(rng: random.Random, 
 
     nodes._run = run_and_others
     found = nodes.words(words)
-    assert parts == 3 * [engine.WORDS]
+    assert parts == 3 * [Operation.WORDS]
     nodes._run = run
     assert found == spelled_one_by_one(nodes, words) == nodes.words(words)
 

@@ -12,15 +12,15 @@ import pytest
 
 import llmask
 from llmask import forks
-from llmask.kernels import engine
 from llmask.kernels.table import Table
 from llmask.kernels.tables import store_layout
+from llmask.kernels.tables.operations import Operation
 from llmask.store.lock import StoreLock, Waits, new_store_lock
 from tests.unit.interrupted import interrupted
 
 
 def new_lock(long_us: int = 1000) -> Any:
-    return new_store_lock(Table(store_layout.N_STORE_SLOTS, 10**6, (), ()), Waits(long_us))
+    return new_store_lock(Table(store_layout.STORE.n_slots, 10**6, (), ()), Waits(long_us))
 
 
 def while_another_thread_holds(lock: Any, seconds: float, act: Any) -> None:
@@ -106,7 +106,7 @@ def test_who_ends_an_operation_lets_a_thread_that_waits_have_the_interpreter(
     store = llmask.Compiler(tiny_tokenizer).store()
     naps: list[bool] = []
     monkeypatch.setattr("llmask.store.lock.let_others_in", lambda: naps.append(is_free(store.lock)))
-    store.run(engine.BYTE_SET, data=np.ones(8, np.int32))
+    store.run(Operation.BYTE_SET, data=np.ones(8, np.int32))
     assert naps == []  # nobody waits
     with store.lock, store.lock.turn:  # of a thread that waits
         store.lock.let_in()
@@ -115,7 +115,7 @@ def test_who_ends_an_operation_lets_a_thread_that_waits_have_the_interpreter(
         store.lock.let_in()
     assert naps == [True]
 
-    waiting = threading.Thread(target=store.run, args=(engine.BYTE_SET,), kwargs={"data": np.ones(8, np.int32)})
+    waiting = threading.Thread(target=store.run, args=(Operation.BYTE_SET,), kwargs={"data": np.ones(8, np.int32)})
     build = store.run.__self__._build
 
     def build_while_one_waits(*arguments: Any) -> int:
@@ -127,7 +127,7 @@ def test_who_ends_an_operation_lets_a_thread_that_waits_have_the_interpreter(
 
     monkeypatch.setattr(store.run.__self__, "_build", build_while_one_waits)
     monkeypatch.setattr("llmask.store.lock.let_others_in", lambda: (naps.append(True), time.sleep(0.01)))
-    store.run(engine.BYTE_SET, data=np.ones(8, np.int32))
+    store.run(Operation.BYTE_SET, data=np.ones(8, np.int32))
     waiting.join()
     assert naps == [True, True]
 

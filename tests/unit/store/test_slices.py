@@ -14,8 +14,6 @@ import llmask
 from llmask.compiling.compiled import lexeme_grammar
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_string_body
-from llmask.kernels.tables import store_layout
-from llmask.kernels.tables.interning import MAP_COUNT
 from llmask.regex.code_points import TEXT
 from llmask.regex.free_text import free_text
 from llmask.regex.utf8 import utf8_char
@@ -199,8 +197,8 @@ def test_masks_of_a_real_vocabulary_are_those_without_slices(default_tokenizer: 
 def stores(default_tokenizer: Any) -> list[Store]:
     """With slices and without."""
     made = [Store(default_tokenizer, llmask.Limits()) for _ in range(2)]
-    assert made[0].table.array[store_layout.N_SLICES] > 0
-    made[1].table.array[store_layout.N_SLICES] = 0
+    assert made[0].table.view.n_slices > 0
+    made[1].table.view.n_slices = 0
     return made
 
 
@@ -224,7 +222,7 @@ def test_keys_beside_patterns_have_the_masks_that_they_have_without_slices(defau
         "type": "object",
     }
     compilers = [llmask.Compiler(default_tokenizer, cache_bytes=0) for _ in range(2)]
-    compilers[1].store().table.array[store_layout.N_SLICES] = 0
+    compilers[1].store().table.view.n_slices = 0
     grammars = [compiler.json_schema(schema) for compiler in compilers]
     n_masks = 0
     for key in rng.sample(KEYS, 6):
@@ -252,9 +250,9 @@ def test_keys_beside_a_pattern_leave_little_to_the_walk(default_tokenizer: Any) 
     schema = {"properties": {"name": True}, "patternProperties": {"^_": {"type": "integer"}}, "type": "object"}
     matcher = compiler.json_schema(schema).matcher()
     matcher.accept_bytes(b'{"')
-    matcher.store.table.array[store_layout.WALKED] = 0
+    matcher.store.table.view.walked = 0
     matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
-    assert 0 < matcher.store.table.array[store_layout.WALKED] < default_tokenizer.trie.n_nodes // 4
+    assert 0 < matcher.store.table.view.walked < default_tokenizer.trie.n_nodes // 4
 
 
 @pytest.mark.parametrize("bounds", [{"maxLength": 8}, {"minLength": 36, "maxLength": 36}, {"maxLength": 1}])
@@ -264,9 +262,9 @@ def test_strings_of_a_bounded_length_leave_to_the_walk_what_free_ones_do(default
     for said in ({}, bounds):
         matcher = llmask.Compiler(default_tokenizer).json_schema({"type": "string", **said}).matcher()
         matcher.accept_bytes(b'"')
-        matcher.store.table.array[store_layout.WALKED] = 0
+        matcher.store.table.view.walked = 0
         matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
-        n_walked.append(int(matcher.store.table.array[store_layout.WALKED]))
+        n_walked.append(matcher.store.table.view.walked)
     assert 0 < n_walked[1] < 1.2 * max(n_walked[0], default_tokenizer.trie.n_nodes // 50)
 
 
@@ -287,9 +285,9 @@ def test_bounded_texts_without_marks_leave_little_to_the_walk(default_tokenizer:
     matcher.accept_bytes(b"<parameter=a>\n" if "style" in form else b'"')
     for text in (b"a word", b" and a ", b"third"):
         matcher.accept_bytes(text)
-        matcher.store.table.array[store_layout.WALKED] = 0
+        matcher.store.table.view.walked = 0
         matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
-        assert 0 < matcher.store.table.array[store_layout.WALKED] < default_tokenizer.trie.n_nodes // 3
+        assert 0 < matcher.store.table.view.walked < default_tokenizer.trie.n_nodes // 3
 
 
 UNITS = ["a", "[ab]", "[^a]", r"\S", r"\s", "[^ ]", "é", "[é日]", "[^é]", ".", "[^b😀]"]
@@ -343,7 +341,7 @@ def test_room_where_code_points_are_counted_changes_no_bit(
         pattern, most = counted_pattern(rng), rng.choice([None, 5, 12, 31, 40, 200])
         least = rng.choice([0, 0, 2, min(9, most or 9)])
         matchers, stores = [], [Store(tokenizer, llmask.Limits()) for _ in range(2)]
-        stores[1].table.array[store_layout.N_SLICES] = 0
+        stores[1].table.view.n_slices = 0
         try:
             for store in stores:
                 node = counted_node(store.nodes, is_json, pattern, least, most)
@@ -361,13 +359,13 @@ def test_room_where_code_points_are_counted_changes_no_bit(
                     matcher.accept_token(token)
         except llmask.LimitExceeded:
             continue
-        n_counted += int(stores[0].table.array[store_layout.ROOMS + MAP_COUNT]) > 0
+        n_counted += stores[0].table.view.rooms.count > 0
     assert n_counted > 10
 
 
 def test_a_slice_holds_whole_code_points_only(tokenizer: Any) -> None:
     store = Store(tokenizer, llmask.Limits())
-    n_slices = int(store.table.array[store_layout.N_SLICES])
+    n_slices = store.table.view.n_slices
     assert len(store.slice_arrays) == len(SLICES) == n_slices
     sizes = []
     for part, (members, most) in zip(store.slice_arrays, SLICES, strict=True):
@@ -440,9 +438,9 @@ def test_slices_of_users_are_used(default_tokenizer: llmask.Tokenizer) -> None:
         node = compile_pattern(store.nodes, "([^ABC]|A[^B]|[^ABC\\d])*ABC")
         matcher = lexeme_grammar(store, node, str).matcher()
         matcher.accept_bytes(b"d")
-        store.table.array[store_layout.WALKED] = 0
+        store.table.view.walked = 0
         read_mask(matcher, default_tokenizer.vocab_size)
-        walked.append(int(store.table.array[store_layout.WALKED]))
+        walked.append(store.table.view.walked)
     assert walked[1] < walked[0] // 4
 
 

@@ -222,10 +222,10 @@ def test_threads_build_nodes_of_one_store(tiny_tokenizer: Any) -> None:
 def test_the_vocabulary_of_a_store(tiny_tokenizer: Any) -> None:
     store = Store(tiny_tokenizer, Limits())
     slots = store.table.array
-    assert slots[store_layout.N_VOCAB] == tiny_tokenizer.vocab_size
-    assert slots[store_layout.N_WORDS] == store.n_words == 10
-    assert slots[store_layout.N_EOS] == 1
-    assert slots[store_layout.N_TRIE] == len(tiny_tokenizer.trie.node)
+    assert slots[store_layout.STORE.n_vocab] == tiny_tokenizer.vocab_size
+    assert slots[store_layout.STORE.n_words] == store.n_words == 10
+    assert slots[store_layout.STORE.n_eos] == 1
+    assert slots[store_layout.STORE.n_trie] == len(tiny_tokenizer.trie.node)
     assert store.bytes_used > store.table.bytes_used
     assert store.slice_arrays is Store(tiny_tokenizer, Limits()).slice_arrays  # made once a tokenizer
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.kernels import engine
+from llmask.kernels.tables.operations import Operation
 
 SCHEMAS = [
     {"type": "object", "properties": {"name": {"type": "string"}, "n": {"type": "integer"}}},
@@ -28,7 +28,7 @@ def test_masks_are_the_same_where_they_were_known_without_listings(
         found = []
         for token in default_tokenizer.encode(document.decode()):
             if is_known:
-                matcher.generation.run(engine.BUILD_MASK, matcher.configuration)
+                matcher.generation.run(Operation.BUILD_MASK, matcher.configuration)
             matcher.fill_bitmask(bitmask)
             found.append(bitmask.copy())
             matcher.accept_token(token)

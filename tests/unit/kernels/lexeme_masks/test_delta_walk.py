@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import random
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import llmask
@@ -16,7 +14,6 @@ from llmask.frontends.regex import compile_pattern
 from llmask.grammar.dispatch import dispatch
 from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import Grammar, Lexeme
-from llmask.kernels.lexer.states import S_BASE, S_N_EXITS, STATE_FIELDS
 from llmask.kernels.tables import store_layout
 from llmask.regex.free_text import free_text
 from llmask.store.store import Store
@@ -144,17 +141,10 @@ def test_inside_names_masks_are_those_of_other_keys_and_tokens_end_the_right_one
                 other.accept_bytes(tokenizer_of_keys.token_bytes(token))
                 assert read_mask(matcher, n_tokens) == read_mask(other, n_tokens), (text[:end], token)
                 matcher.rollback(1)
-    states = _fields_of_states(compiler.store())
-    sharing = states[states[:, S_BASE] != 0]
+    view = compiler.store().table.view
+    sharing = [number for number in range(view.state_keys.count) if view.states[number].base != 0]
     assert len(sharing) > 5
-    assert np.count_nonzero(sharing[:, S_N_EXITS]) > 0  # some with exits of their own
-
-
-def _fields_of_states(store: Store) -> Any:
-    n_states = int(store.table.array[store_layout.STATE_KEYS + 3])
-    address = int(store.table.array[store_layout.STATES])
-    fields = ctypes.cast(address, ctypes.POINTER(ctypes.c_int32))
-    return np.ctypeslib.as_array(fields, (n_states, STATE_FIELDS)).copy()
+    assert any(view.states[number].n_exits > 0 for number in sharing)  # some with exits of their own
 
 
 def test_inside_names_few_nodes_are_visited(default_tokenizer: llmask.Tokenizer) -> None:
@@ -164,9 +154,9 @@ def test_inside_names_few_nodes_are_visited(default_tokenizer: llmask.Tokenizer)
     matcher.accept_bytes(b"{")
     for byte in b'"name':
         matcher.accept_bytes(bytes([byte]))
-        array[store_layout.WALKED] = 0
+        array[store_layout.STORE.walked] = 0
         read_mask(matcher, default_tokenizer.vocab_size)
-        assert array[store_layout.WALKED] < 1200
+        assert array[store_layout.STORE.walked] < 1200
 
 
 def _first_mask(tokenizer: Any, words: list[bytes], text: bytes) -> set[int]:
@@ -184,10 +174,10 @@ def _first_mask(tokenizer: Any, words: list[bytes], text: bytes) -> set[int]:
 def test_no_mask_walks_the_whole_trie(default_tokenizer: llmask.Tokenizer, name: str) -> None:
     store = Store(default_tokenizer, llmask.Limits())
     matcher = grammar_of(store, name).matcher()
-    n_nodes = int(store.table.array[store_layout.N_TRIE])
+    n_nodes = store.table.view.n_trie
     for byte in PATTERNS[name][1].encode():
-        store.table.array[store_layout.WALKED] = 0
+        store.table.view.walked = 0
         read_mask(matcher, default_tokenizer.vocab_size)
         # behind `#` and a blank of Markdown all tokens that begin with a blank are walked
-        assert store.table.array[store_layout.WALKED] < n_nodes // (2 if name == "Markdown" else 8)
+        assert store.table.view.walked < n_nodes // (2 if name == "Markdown" else 8)
         matcher.accept_bytes(bytes([byte]))

@@ -108,7 +108,7 @@ def test_no_byte_of_a_name_is_followed_for_a_mask(default_tokenizer: Any) -> Non
     made = []
     for byte in b"averylongn":
         matcher.accept_bytes(bytes([byte]))
-        before = slots[store_layout.STATE_KEYS + 3]
+        before = slots[store_layout.STORE.state_keys + 3]
         matcher.fill_bitmask(bitmask)
-        made.append(slots[store_layout.STATE_KEYS + 3] - before)
+        made.append(slots[store_layout.STORE.state_keys + 3] - before)
     assert max(made[1:]) <= 1  # the first makes the state of all keys that are not declared; some transition to it

@@ -55,6 +55,6 @@ def test_no_state_is_made_for_the_mask_behind_a_quote(default_tokenizer: Any) ->
     grammar = llmask.Compiler(default_tokenizer).json_schema(schema)
     slots, matcher = grammar.store.table.slots, grammar.matcher()
     matcher.accept_bytes(b'{"')
-    before = slots[store_layout.STATE_KEYS + 3]
+    before = slots[store_layout.STORE.state_keys + 3]
     matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
-    assert slots[store_layout.STATE_KEYS + 3] == before
+    assert slots[store_layout.STORE.state_keys + 3] == before

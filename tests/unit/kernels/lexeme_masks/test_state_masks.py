@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.kernels.lexer.states import S_MAP, S_ROW, S_TWIN, S_WALKED, STATE_FIELDS, UNKNOWN
-from llmask.kernels.tables import interning, store_layout
+from llmask.kernels.lexer.states import UNKNOWN
+from llmask.kernels.tables.store_layout import STORE
+from llmask.regex.notation import list_in
 from tests.reference.definition import read_mask
 
 LONGEST = 6
@@ -55,9 +56,9 @@ def test_bounds_share_a_mask_and_walk_once(default_tokenizer: llmask.Tokenizer) 
         matcher = compiler.json_schema({"type": "string", "maxLength": most}).matcher()
         for text in (b'"', b"a", b"b"):
             matcher.accept_bytes(text)
-            array[store_layout.WALKED] = 0
+            array[STORE.walked] = 0
             read_mask(matcher, default_tokenizer.vocab_size)
-            walked.append(int(array[store_layout.WALKED]))
+            walked.append(int(array[STORE.walked]))
     assert max(walked[1:]) < 1000
 
 
@@ -86,24 +87,23 @@ def test_states_from_which_the_trie_was_walked_know_the_bytes_of_all_tokens(sche
         matcher.accept_bytes(bytes([byte]))
     store = grammar.store
     table, nodes = store.table, store.nodes
-    n_states = table.slots[store_layout.STATE_KEYS + interning.COUNT]
-    states = table.read(store_layout.STATES, 0, n_states * STATE_FIELDS).reshape(n_states, STATE_FIELDS)
+    n_states = table.view.state_keys.count
+    view = table.view
 
     def known(state: int, byte: int) -> int:
-        row = int(states[state][S_ROW])
-        number = int(table.read(store_layout.CLASS_MAPS + 1, int(states[state][S_MAP]) * 256 + byte, 1, np.uint8)[0])
-        return int(table.read(store_layout.TRANSITIONS, row - 1 + number, 1)[0]) if row else UNKNOWN
+        row = view.states[state].row
+        classes = table.read(STORE.class_maps + 1, view.states[state].map * 256, 256, np.uint8)
+        return int(view.transitions[row - 1 + int(classes[byte])]) if row else UNKNOWN
 
     def leads_on(state: int, byte: int) -> bool:
-        offset, length = table.read(store_layout.STATE_KEYS, 4 * state, 2)
-        lefts = table.read(store_layout.STATE_KEYS + 1, int(offset), int(length) & -2)[1::2]
-        rests = (nodes.derivative(int(left), byte) for left in lefts)
+        key = list_in(table, STORE.state_keys, state)
+        rests = (nodes.derivative(left, byte) for left in key[1 : len(key) & -2 : 2])
         return any(rest != nodes.EMPTY and not nodes.is_empty(rest) for rest in rests)
 
-    walked = [state for state in range(2, n_states) if states[state][S_WALKED]]
+    walked = [state for state in range(2, n_states) if view.states[state].walked]
     assert walked or "pattern" not in schema  # a string of which no slice stands for most tokens
     for start in walked:
-        assert states[start][S_TWIN] == start
+        assert view.states[start].twin == start
         for token in tokens:
             state = start
             for byte in token:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.kernels.tables import interning, store_layout
 from llmask.matching.sequence import ALL_TAKEN
 from tests.reference.definition import read_mask
 
@@ -39,11 +38,11 @@ def random_grammar(rng: random.Random, words: list[str]) -> tuple[Callable[[Any]
 
 
 def n_leaps(matcher: Any) -> int:
-    return int(matcher.store.table.slots[store_layout.LEAPS + interning.MAP_COUNT])
+    return matcher.store.table.view.leaps.count
 
 
 def n_states(matcher: Any) -> int:
-    return int(matcher.store.table.slots[store_layout.STATE_KEYS + interning.COUNT])
+    return matcher.store.table.view.state_keys.count
 
 
 @pytest.mark.long

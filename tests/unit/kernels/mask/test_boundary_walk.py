@@ -9,8 +9,6 @@ import pytest
 
 import llmask
 from llmask import Compiler
-from llmask.kernels.tables import store_layout
-from llmask.kernels.tables.interning import MAP_COUNT
 
 NEVER = 2**31 - 1  # nodes
 TEXTS = {
@@ -27,8 +25,8 @@ def test_parts_change_no_mask(default_tokenizer: Any, name: str) -> None:
     for least in (NEVER, 512, 4):
         compiler = Compiler(default_tokenizer)
         store = compiler.store()
-        before = store.table.array[store_layout.PART_IDS + MAP_COUNT]
-        store.table.array[store_layout.LEAST_PART] = least
+        before = store.table.view.part_ids.count
+        store.table.view.least_part = least
         matcher = compiler.grammar(name).matcher()
         found = []
         for token in default_tokenizer.encode(TEXTS[name].decode()):
@@ -37,7 +35,7 @@ def test_parts_change_no_mask(default_tokenizer: Any, name: str) -> None:
             found.append((is_some, bitmask))
             matcher.accept_token(token)
         masks.append(found)
-        n_parts.append(int(store.table.array[store_layout.PART_IDS + MAP_COUNT] - before))
+        n_parts.append(int(store.table.view.part_ids.count - before))
     for other in masks[1:]:
         for (is_some, one), (is_some_too, two) in zip(masks[0], other, strict=True):
             assert is_some == is_some_too
@@ -52,18 +50,18 @@ def test_what_follows_many_exits_changes_no_mask(default_tokenizer: Any) -> None
     masks, n_parts = [], []
     for least in (NEVER, 512):
         compiler = Compiler(default_tokenizer)
-        slots = compiler.store().table.array
-        slots[store_layout.LEAST_PART] = least
+        view = compiler.store().table.view
+        view.least_part = least
         found = []
         for name in "bc":
-            before = slots[store_layout.PART_IDS + MAP_COUNT]
+            before = view.part_ids.count
             matcher = compiler.json_schema({"properties": {name: True, "a": {"type": "array"}}}).matcher()
             for byte in text.replace("NAME", name).encode():
                 bitmask = llmask.allocate_bitmask(1, default_tokenizer.vocab_size)
                 matcher.fill_bitmask(bitmask)
                 found.append(bitmask)
                 matcher.accept_bytes(bytes([byte]))
-            n_parts.append(int(slots[store_layout.PART_IDS + MAP_COUNT] - before))
+            n_parts.append(int(view.part_ids.count - before))
         masks.append(found)
     assert np.array_equal(masks[0], masks[1])
     assert n_parts[:2] == [0, 0]

@@ -13,8 +13,8 @@ import pytest
 import llmask
 from llmask import debug
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.kernels import engine
 from llmask.kernels.tables import grammar_layout
+from llmask.kernels.tables.operations import Operation
 from llmask.store.store import Store
 from tests.exhaustive.grammars import random_world
 from tests.exhaustive.test_grammars import EOS, SPECIAL, TOKENS
@@ -73,8 +73,8 @@ CASES = [(name, "greedy") for name in LISTS] + [(name, "exact") for name in EXAC
 def sizes(grammar: Any) -> tuple[int, int]:
     """Rows, links included; and the numbers that stand in them: items, scans and waits."""
     run, n_rows = grammar.generation.run, debug.n_rows(grammar)
-    n_items = sum(run(engine.READ_LIST, grammar_layout.KERNELS, row) for row in range(n_rows))
-    return n_rows, n_items + int(grammar.table.array[grammar_layout.N_ROW_POOL])
+    n_items = sum(run(Operation.READ_LIST, grammar_layout.GRAMMAR.kernels, row) for row in range(n_rows))
+    return n_rows, n_items + grammar.table.view.n_row_entries
 
 
 def read(tokenizer: Any, name: str, lexer: str, n: int) -> tuple[Any, tuple[int, int]]:
@@ -145,8 +145,8 @@ def test_links_change_no_mask(rng: random.Random, scaled: Callable[[int], int]) 
             continue  # it derives nothing
         world.rules.chained = array("i", range(len(world.rules.names)))
         linked = CompiledGrammar(store, world.rules)
-        linked.table.array[grammar_layout.FEW_ITEMS] = rng.choice((0, 1, 2))
-        linked.table.array[grammar_layout.MOST_LINKS] = rng.choice((1, 2, 99))
+        linked.table.view.few_items = rng.choice((0, 1, 2))
+        linked.table.view.most_links = rng.choice((1, 2, 99))
         for _ in range(3):
             one, other = plain.matcher(), linked.matcher()
             for _ in range(14):

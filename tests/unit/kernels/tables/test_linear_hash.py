@@ -30,13 +30,12 @@ def test_records_taken_back_leave_the_others_in_place(tiny_tokenizer: Any, rng: 
     oracle = llmask.Compiler(tiny_tokenizer).json_schema(schema).matcher()
     grammar = llmask.Compiler(tiny_tokenizer).json_schema(schema)
     matcher = grammar.matcher()
-    from llmask.kernels.tables import grammar_layout
 
     n_limits = 0
     for byte in b"[" + text.encode():
         oracle.accept_bytes(bytes([byte]))
         for room in range(1000):
-            grammar.table.array[grammar_layout.MAX_ROWS] = int(grammar.table.array[grammar_layout.KERNELS + 3]) + room
+            grammar.table.view.max_rows = grammar.table.view.kernels.count + room
             try:
                 matcher.accept_bytes(bytes([byte]))
                 allowed = read_mask(matcher, tiny_tokenizer.vocab_size)

@@ -14,7 +14,8 @@ import llmask
 from llmask.kernels import engine
 from llmask.kernels.lexer.states import MISS
 from llmask.kernels.mask.assemble import FILL_MISS
-from llmask.kernels.tables import grammar_layout, memory, store_layout
+from llmask.kernels.tables import memory, store_layout
+from llmask.kernels.tables.operations import Operation
 from llmask.kernels.tables.turns import FORKING, LOCKED
 
 SCHEMA: dict[str, Any] = {
@@ -85,9 +86,9 @@ def test_a_step_takes_the_lock_only_when_much_is_missing(default_tokenizer: Any,
     for units in (0, 1, 20, None):  # None: as many as there are
         grammar = llmask.Compiler(default_tokenizer).json_schema(SCHEMA)
         slots = grammar.store.table.slots
-        assert slots[store_layout.QUICK_WORK] > 0
+        assert slots[store_layout.STORE.quick_work] > 0
         if units is not None:
-            slots[store_layout.QUICK_WORK] = units << memory.TICK_BITS
+            slots[store_layout.STORE.quick_work] = units << memory.TICK_BITS
         with pytest.MonkeyPatch.context() as patch:
             noted = Noted(grammar.store, patch)
             found.append(list(masks_of(grammar, tokens)))
@@ -98,7 +99,7 @@ def test_a_step_takes_the_lock_only_when_much_is_missing(default_tokenizer: Any,
         else:
             assert noted.alone > 0
             assert noted.locked > 0
-        assert slots[store_layout.WRITER] == 0
+        assert slots[store_layout.STORE.writer] == 0
     assert found[0] == found[1] == found[2] == found[3]
 
 
@@ -124,9 +125,9 @@ def test_a_thread_that_forks_may_build(tiny_tokenizer: Any) -> None:
     lock = grammar.store.lock
     lock.hold()
     assert grammar.matcher().accept(tiny_tokenizer.encode("{")[0])
-    assert grammar.store.table.slots[store_layout.WRITER] == FORKING
+    assert grammar.store.table.view.writer == FORKING
     lock.let_go()
-    assert grammar.store.table.slots[store_layout.WRITER] == 0
+    assert grammar.store.table.view.writer == 0
     with pytest.raises(RuntimeError):
         lock.let_go()
 
@@ -137,7 +138,7 @@ def test_a_fork_inside_of_a_fork_does_not_wait_for_itself(tiny_tokenizer: Any) -
     store.lock.hold()  # by the handler of a signal
     store.lock.let_go()
     store.lock.let_go()
-    assert store.table.slots[store_layout.WRITER] == 0
+    assert store.table.view.writer == 0
     assert engine.change_writer(store.table.address, 0, FORKING)
     assert engine.change_writer(store.table.address, FORKING, 0)
 
@@ -150,7 +151,7 @@ def test_the_turn_is_given_back_where_there_is_no_memory(
     matcher, builder = grammar.matcher(), grammar.store.run.__self__
 
     def fail(*given: Any) -> int:
-        writer = LOCKED if given[0] == engine.IS_NULLABLE else matcher.cell_address
+        writer = LOCKED if given[0] == Operation.IS_NULLABLE else matcher.cell_address
         assert engine.change_writer(builder.address, 0, writer)
         raise MemoryError
 
@@ -166,17 +167,17 @@ def test_the_turn_is_given_back_where_there_is_no_memory(
         with pytest.raises(MemoryError):
             step()
         with pytest.raises(MemoryError):
-            builder.run(engine.IS_NULLABLE, 1)
-    assert grammar.store.table.slots[store_layout.WRITER] == 0
+            builder.run(Operation.IS_NULLABLE, 1)
+    assert grammar.store.table.view.writer == 0
     step()
 
 
 def test_low_limits_and_growing_rules_are_left_to_the_lock(tiny_tokenizer: Any) -> None:
     low = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(max_lexer_states=10_000)).json_schema(SCHEMA)
-    assert low.store.table.slots[store_layout.QUICK_WORK] == 0
+    assert low.store.table.view.quick_work == 0
     growing = llmask.Compiler(tiny_tokenizer).json_schema({"items": {"enum": [1, 2, 3]}, "uniqueItems": True})
-    assert growing.table.slots[grammar_layout.ROOM] == 0
-    assert llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA).table.slots[grammar_layout.ROOM] > 0
+    assert growing.table.view.room == 0
+    assert llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA).table.view.room > 0
 
 
 def test_threads_that_build_alone_and_with_the_lock_see_the_same_masks(
@@ -203,7 +204,7 @@ def test_threads_that_build_alone_and_with_the_lock_see_the_same_masks(
     for thread in threads:
         thread.join()
     assert not wrong
-    assert grammars[0].store.table.slots[store_layout.WRITER] == 0
+    assert grammars[0].store.table.view.writer == 0
 
 
 def test_a_mask_is_built_into_the_row_of_the_call(tiny_tokenizer: Any) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from llmask import allocate_bitmask
 from llmask.frontends.json_schema.writing import values
-from llmask.kernels.tables import store_layout
 
 CASES: list[tuple[str, Any, list[Any], list[Any]]] = [
     (
@@ -48,11 +47,11 @@ def test_the_first_masks_of_a_long_list_are_made_with_the_grammar(judge: Any, mo
     for listed in ({"enum": [*words, 7, None]}, {"anyOf": [{"const": word} for word in words]}):
         grammar = judge.grammar({"type": "object", "properties": {"a": listed}, "required": ["a"]})
         matcher = judge.after(grammar.matcher(), b'{"a":"lon')
-        n_states = int(judge.store.table.array[store_layout.STATE_KEYS + 3])
+        n_states = judge.store.table.view.state_keys.count
         matcher.accept_bytes(b"g/")
         matcher.fill_bitmask(allocate_bitmask(1, 257))
         # the state after the prefix is there with its mask; the lexer met nothing but it
-        assert int(judge.store.table.array[store_layout.STATE_KEYS + 3]) - n_states <= 4
+        assert judge.store.table.view.state_keys.count - n_states <= 4
         matcher.accept_bytes(b'042"}')
         assert matcher.is_accepting()
     judge.agrees({"enum": words}, words[:3], ["long/", "long/111", "long/0420"])

@@ -1,7 +1,7 @@
 """Recorded values of a set, and the rules that derive other values.
 
     set        [size, its texts (text_sets.py), words of named members]      see guards.py
-    variant    VARIANTS maps (rule, set of texts) to a rule that derives the same without those texts, or to
+    variant    `variants` maps (rule, set of texts) to a rule that derives the same without those texts, or to
                DERIVES_NOTHING; without texts the rule itself
 
 A variant that is not there yet is requested: the operation stops as at a limit, Python has it made and loaded
@@ -10,7 +10,7 @@ byte, and only frontends know how a value may be spelled, so kernels do not make
 
 A set may hold UNKNOWN_TEXT: that of a value whose text is not looked at (goto.py). Which values are left then is not
 decided. But where different texts are different values (CALL_PLAIN), most of what begins like a value of the variant
-without the known texts can still become one: it takes two ways to go on (mask/boundary_walk.py). The rule is then
+without the known texts can still become one: it takes two ways to go on (mask/tracked_walk.py). The rule is then
 tentative.
 
 States of rules that are written when a run first gets there (grammar/rules.py, `skip_late`) are requested likewise.
@@ -20,19 +20,10 @@ In: a grammar's table, sets. Out: sets, rules. Cost: 10 ns a look-up; a set with
 
 from __future__ import annotations
 
-from ..machine.jit import kernel, never_inline
-from ..tables.grammar_layout import (
-    MAX_UNIQUE,
-    REQUESTED_RULE,
-    REQUESTED_TEXTS,
-    RULE_FLAGS,
-    SET_IN_PROGRESS,
-    SETS,
-    UNDECIDED,
-    VARIANTS,
-)
+from ..machine.jit import inline, kernel
 from ..tables.interning import MISSING, intern_list, list_item, list_length, map_get
-from ..tables.memory import block, ensure, exceed, get_i32, put_i32
+from ..tables.kinds import EdgeKind
+from ..tables.memory import exceed, reserve
 from ..tables.store_layout import LIMIT_UNIQUE, NEEDS_VARIANT
 from .text_sets import NO_TEXTS, add_text, has_unknown_text, init_text_sets, is_text_in, n_texts, without_unknown
 
@@ -41,34 +32,41 @@ TEXTS_OF_SET = 1
 FIRST_WORD = 2
 DERIVES_NOTHING = -2
 IN_SET_ALREADY = -1
-LATE = -1  # REQUESTED_TEXTS where REQUESTED_RULE is the number of a late skip
-PRODUCTIVE = 1  # flags of rules
-RULE_NULLABLE = 2
-CHAINED = 4  # its runs may end in a link, see parser/leo_items.py
+LATE = -1  # `requested_texts` where `requested_rule` is the number of a late skip
 
 
 @kernel
 def init_sets(grammar):
     """Make the empty set of texts and the empty set."""
-    never_inline()
     init_text_sets(grammar)
-    address = ensure(grammar, SET_IN_PROGRESS, 8)
-    put_i32(address, 0, 0)
-    put_i32(address, 1, NO_TEXTS)
-    intern_list(grammar, SETS, address, 0, 2)
+    address = reserve(grammar.set_in_progress, 2)
+    address[0] = 0
+    address[1] = NO_TEXTS
+    intern_list(grammar.sets, address.address, 0, 2)
 
 
-@kernel
+@inline
 def texts_of(grammar, number):
-    return list_item(grammar, SETS, number, TEXTS_OF_SET)
+    return list_item(grammar.sets, number, TEXTS_OF_SET)
 
 
-@kernel
+@inline
 def has_unknown(grammar, number):
     return has_unknown_text(grammar, texts_of(grammar, number))
 
 
-@kernel
+@inline
+def note_value(grammar, row, kind, number):
+    """Note in the flags of a row that a value of a call may begin there, in a run with this set."""
+    grammar.rows[row].begins_value = True
+    grammar.rows[row].records = True
+    if (kind == EdgeKind.CALL_PLAIN or kind == EdgeKind.CALL_MANY) and has_unknown(grammar, number):
+        grammar.rows[row].is_tentative = True
+        if kind == EdgeKind.CALL_PLAIN:
+            grammar.rows[row].is_limited = True
+
+
+@inline
 def has_text(grammar, number, text):
     """Whether a text is in a set."""
     return is_text_in(grammar, texts_of(grammar, number), text)
@@ -77,61 +75,59 @@ def has_text(grammar, number, text):
 @kernel
 def with_text(grammar, number, text):
     """The set with one more text, or IN_SET_ALREADY."""
-    never_inline()
     texts = texts_of(grammar, number)
     if is_text_in(grammar, texts, text):
         return IN_SET_ALREADY
-    if n_texts(grammar, texts) >= grammar[MAX_UNIQUE]:
+    if n_texts(grammar, texts) >= grammar.max_unique:
         exceed(grammar, LIMIT_UNIQUE)
         return IN_SET_ALREADY
     texts = add_text(grammar, texts, text)
-    n = list_length(grammar, SETS, number)
-    address = ensure(grammar, SET_IN_PROGRESS, n * 4)
+    n = list_length(grammar.sets, number)
+    address = reserve(grammar.set_in_progress, n)
     for i in range(n):
-        put_i32(address, i, list_item(grammar, SETS, number, i))
-    put_i32(address, SIZE, get_i32(address, SIZE) + 1)
-    put_i32(address, TEXTS_OF_SET, texts)
-    return intern_list(grammar, SETS, address, 0, n)
+        address[i] = list_item(grammar.sets, number, i)
+    address[SIZE] = address[SIZE] + 1
+    address[TEXTS_OF_SET] = texts
+    return intern_list(grammar.sets, address.address, 0, n)
 
 
 @kernel
 def late_state(grammar, number):
     """The state that a late skip leads to; requests it where it is not written yet, MISSING."""
-    never_inline()
-    known = map_get(grammar, VARIANTS, late_key(number))
+    known = map_get(grammar.variants, late_key(number))
     if known == MISSING:
-        grammar[REQUESTED_RULE] = number
-        grammar[REQUESTED_TEXTS] = LATE
+        grammar.requested_rule = number
+        grammar.requested_texts = LATE
         exceed(grammar, NEEDS_VARIANT)
     return known
 
 
-@kernel
+@inline
 def late_key(number):
-    """Key in VARIANTS of a late skip: sets of texts are smaller than its lower half."""
+    """Key in `variants` of a late skip: sets of texts are smaller than its lower half."""
     return (number << 32) | 0xFFFFFFFF
 
 
-@kernel
+@inline
 def is_productive(grammar, rule):
     """Whether a rule derives something."""
-    return get_i32(block(grammar, RULE_FLAGS), rule) & PRODUCTIVE != 0
+    return grammar.rule_flags[rule].is_productive
 
 
-@kernel
+@inline
 def variant(grammar, rule, number):
     """The rule that derives what `rule` does without the texts of a set, DERIVES_NOTHING, or MISSING.
 
-    Requests what is missing; notes in UNDECIDED where a text is not known.
+    Requests what is missing; notes in `undecided` where a text is not known.
     """
     texts = texts_of(grammar, number)
     if has_unknown_text(grammar, texts):
-        grammar[UNDECIDED] = 1
+        grammar.undecided = 1
         return DERIVES_NOTHING
     return variant_without(grammar, rule, texts)
 
 
-@kernel
+@inline
 def tentative_variant(grammar, rule, number):
     """As `variant`, the unknown text not left out."""
     texts = texts_of(grammar, number)
@@ -143,12 +139,22 @@ def tentative_variant(grammar, rule, number):
 @kernel
 def variant_without(grammar, rule, texts):
     """The rule that derives what `rule` does without known texts, DERIVES_NOTHING, or MISSING."""
-    never_inline()
     if texts == NO_TEXTS:
         return rule if is_productive(grammar, rule) else DERIVES_NOTHING
-    known = map_get(grammar, VARIANTS, (rule << 32) | texts)
+    known = map_get(grammar.variants, (rule << 32) | texts)
     if known == MISSING:
-        grammar[REQUESTED_RULE] = rule
-        grammar[REQUESTED_TEXTS] = texts
+        grammar.requested_rule = rule
+        grammar.requested_texts = texts
         exceed(grammar, NEEDS_VARIANT)
     return known
+
+
+@inline
+def rule_called(grammar, edge, parameter):
+    """The rule that an edge calls in a run with this parameter; negative where it calls none."""
+    edges = grammar.edges
+    rule = edges[edge].symbol
+    kind = edges[edge].kind
+    if kind == EdgeKind.CALL_NEW:
+        return variant(grammar, rule, parameter)
+    return rule if kind >= EdgeKind.CALL_OPEN or kind == EdgeKind.CALL else tentative_variant(grammar, rule, parameter)

@@ -1,0 +1,207 @@
+"""Names for what lies in a table: one declaration for each of its slots.
+
+    STORE = Slots(
+        *("store", FIRST_FREE_SLOT),
+        n_nodes="how many there are",                              a number
+        transitions=Array(32, "rows of next states by class"),     a block of numbers
+        nodes=Record("...", kind="a NodeKind", left="", flags=Flags(nullable="matches the empty string")),
+        node_lists=Lists("operands of unions"),                    see interning.py
+        derived=Map("row, lexeme set -> row"),
+    )
+
+    store.n_nodes += 1                  a kernel says `table.name` for a slot, `table.name[i]` for an item of its block,
+    store.nodes[node].nullable = True   `table.name[i].field` for a field or a flag of a record; `STORE.n_nodes` is the
+    STORE.n_nodes                       number of the slot
+
+The declaration is the compiled access (machine/fields.py), the one of Python (machine/views.py), the list of blocks to
+free, and the documentation. Nothing is left of it in machine code: a field is a load at a constant distance.
+
+`Kind` is an enumeration whose members compiled code reads as numbers, too.
+
+In: names. Out: numbers of slots, and `DECLARED`, which both ways of access look into. Cost: none.
+"""
+
+from __future__ import annotations
+
+from enum import EnumMeta, IntEnum
+from typing import ClassVar
+
+
+class Flags:
+    """Booleans in one field, each with what it means; the first is the lowest bit."""
+
+    def __init__(self, **meanings: str) -> None:
+        self.meanings = meanings
+
+
+class Published(str):
+    """What a field or number means that is read without the lock: whoever sees it also sees what was written before."""
+
+
+class Also:
+    """Another name of a field, for records of another kind."""
+
+    def __init__(self, field: str, meaning: str) -> None:
+        self.field, self.meaning = field, meaning
+
+
+class Declared:
+    """What a slot holds that is no number.
+
+    Attributes
+    ----------
+    meaning : what it is, for people.
+    n_slots : how many slots it takes.
+    blocks : those among them that hold addresses of blocks.
+    """
+
+    n_slots = 1
+    blocks: tuple[int, ...] = (0,)
+    slot = ""  # its name
+
+    def __init__(self, meaning: str) -> None:
+        self.meaning = meaning
+
+
+class Array(Declared):
+    """A block of numbers of `bits` bits, those of 8 without a sign."""
+
+    def __init__(self, bits: int, meaning: str) -> None:
+        super().__init__(meaning)
+        self.bits, self.is_published = bits, isinstance(meaning, Published)
+
+
+class Record(Declared):
+    """A block of records: fields of 32 bits, or of 64, one after the other, each with what it means.
+
+    Attributes
+    ----------
+    names, n_fields : of the fields, without other names of them.
+    places : number of each field, by all of its names.
+    flags : of each flag its field's number and its bit.
+    published : fields that are read without the lock.
+    limits : of fields whose meaning begins with "< n_rows" the slot of the number that they are below.
+    """
+
+    def __init__(self, meaning: str, /, bits: int = 32, **fields: str | Flags | Also) -> None:
+        super().__init__(meaning)
+        self.bits, self.fields = bits, fields
+        self.names = [name for name, said in fields.items() if not isinstance(said, Also)]
+        self.n_fields = len(self.names)
+        self.places = {name: place for place, name in enumerate(self.names)}
+        self.places |= {name: self.places[said.field] for name, said in fields.items() if isinstance(said, Also)}
+        self.flags = {
+            flag: (self.places[name], 1 << bit)
+            for name, said in fields.items()
+            if isinstance(said, Flags)
+            for bit, flag in enumerate(said.meanings)
+        }
+        self.published = {name for name, said in fields.items() if isinstance(said, Published)}
+        self.limits = {
+            name: said[2:].partition(":")[0]
+            for name, said in fields.items()
+            if isinstance(said, str) and said.startswith("< n_")
+        }
+        assert not self.flags.keys() & fields.keys(), "a name is a field or a flag"
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of a record."""
+        return self.n_fields * self.bits // 8
+
+    def offset(self, field: str) -> int:
+        """Where a field lies in a record, in bytes."""
+        return self.places[field] * self.bits // 8
+
+
+class Family(Declared):
+    """Several slots that belong together.
+
+    Attributes
+    ----------
+    parts : of each name the place among the slots, and what is there.
+    """
+
+    parts: ClassVar[dict[str, tuple[int, Array | Record | None]]]
+
+
+LIST = Record("a list", offset="into the pool", length="", next="see linear_hash.py", hash="")
+ENTRY = Record("", key="", high="of the key", value="", unused="", next="see linear_hash.py", hash="")
+
+
+class Lists(Family):
+    """Lists with numbers, see interning.py."""
+
+    n_slots, blocks = 4, (0, 1, 2)
+    parts: ClassVar[dict[str, tuple[int, Array | Record | None]]] = {
+        "records": (0, LIST),
+        "pool": (1, Array(32, "the lists back to back")),
+        "heads": (2, Array(64, "see linear_hash.py")),
+        "count": (3, None),
+    }
+
+
+class Map(Family):
+    """A map from one number to another, see interning.py."""
+
+    n_slots, blocks = 3, (0, 1)
+    parts: ClassVar[dict[str, tuple[int, Array | Record | None]]] = {
+        "entries": (0, ENTRY),
+        "heads": (1, Array(64, "see linear_hash.py")),
+        "count": (2, None),
+    }
+
+
+for _family in (Lists, Map):
+    for _name, (_, _part) in _family.parts.items():
+        if _part is not None:
+            _part.slot = _name
+
+
+DECLARED: dict[str, tuple[int, Declared | None]] = {}  # of each name its slot; None: a number
+
+
+class Slots:
+    """The slots of one kind of table, whose numbers are its attributes.
+
+    Attributes
+    ----------
+    title : what its tables are.
+    n_slots : how many they are.
+    blocks : those that hold addresses of blocks, which have to be given back with the table.
+    """
+
+    def __init__(self, title: str, first: int, /, **slots: str | Declared) -> None:
+        self.title = title
+        self.numbers: dict[str, int] = {}
+        blocks = []
+        for name, given in slots.items():
+            assert name not in DECLARED, f"two slots have the name {name}"
+            declared = given if isinstance(given, Declared) else None
+            DECLARED[name] = first, declared
+            self.numbers[name] = first
+            if declared is not None:
+                declared.slot = name
+                blocks += [first + i for i in declared.blocks]
+            first += declared.n_slots if declared else 1
+        self.n_slots, self.blocks = first, tuple(blocks)
+
+    def record(self, name: str) -> Record:
+        """The records that a slot holds."""
+        declared = DECLARED[name][1]
+        assert isinstance(declared, Record)
+        return declared
+
+    def __getattr__(self, name: str) -> int:
+        numbers: dict[str, int] = self.__dict__.get("numbers", {})
+        if name not in numbers:
+            raise AttributeError(f"no slot has the name {name!r}")
+        return numbers[name]
+
+
+class KindMeta(EnumMeta):
+    """The type of enumerations that kernels name."""
+
+
+class Kind(IntEnum, metaclass=KindMeta):
+    """Numbers with names, which compiled code reads as numbers."""

@@ -1,0 +1,93 @@
+"""The operations of `engine.build` on rules, configurations and masks.
+
+In: tables, an operation and its numbers. Out: see tables/operations.py.
+"""
+
+from __future__ import annotations
+
+from ..lexeme_masks.slices import count_characters, write_rest
+from ..machine.jit import inline, kernel
+from ..machine.numba_names import lists_at
+from ..parser.load_rules import load_rules
+from ..parser.token_terminals import named_ranges
+from ..tables.interning import MISSING, list_item, list_length, map_get, map_put
+from ..tables.memory import load_i64
+from ..tables.operations import Operation
+from ..values.called_rules import DERIVES_NOTHING, init_sets, is_productive, late_key
+from ..values.texts import init_texts
+from .advance import live_bytes, take_bytes, take_token, walk_all
+from .assemble import build_mask
+from .configurations import first_configuration, init_configurations
+from .open_rules import close_lexeme, ending, nodes_of_set, open_rules, trace_bytes
+
+
+@inline
+def _load(store, grammar, data):
+    init_texts(grammar)
+    init_sets(grammar)
+    result = load_rules(store, grammar, data)
+    if result < 0:
+        return result
+    init_configurations(grammar)
+    return first_configuration(store, grammar)
+
+
+@inline
+def _put(grammar, key, value):
+    """Enter what was requested, unless it is there by now."""
+    if map_get(grammar.variants, key) == MISSING:
+        map_put(grammar.variants, key, value)
+
+
+@inline
+def _read(lists, number, data):
+    n = list_length(lists, number)
+    for i in range(min(n, data.shape[0])):
+        data[i] = list_item(lists, number, i)
+    return n
+
+
+@kernel
+def run(store, grammar, operation, a, b, c, data):
+    """Run an operation."""
+    if operation == Operation.BUILD_MASK:
+        build_mask(store, grammar, a)
+    if operation == Operation.ACCEPT:
+        return take_token(store, grammar, a, b)
+    if operation == Operation.ADVANCE:
+        return take_bytes(store, grammar, a, data)
+    if operation == Operation.LIVE_BYTES:
+        return live_bytes(store, grammar, a, data)
+    if operation == Operation.LOAD_RULES:
+        return _load(store, grammar, data)
+    if operation == Operation.LOAD_MORE:
+        load_rules(store, grammar, data)
+    if operation == Operation.PUT_VARIANT:
+        _put(grammar, (a << 32) | b, c if c >= 0 and is_productive(grammar, c) else DERIVES_NOTHING)
+    if operation == Operation.PUT_LATE:
+        _put(grammar, late_key(a), b)
+    if operation == Operation.READ_LIST:
+        return _read(lists_at(grammar, a), b, data)
+    if operation == Operation.COUNT_CHARACTERS:
+        count_characters(store, a, data)
+    if operation == Operation.WRITE_REST:
+        at = a
+        return write_rest(
+            store, data, load_i64(at), load_i64(at + 8), load_i64(at + 16), load_i64(at + 24), load_i64(at + 32)
+        )
+    if operation == Operation.NAMED_RANGES:
+        naming = grammar.configurations[a].naming
+        return named_ranges(store, grammar, naming - 1, data) if naming != 0 else 0
+    if operation == Operation.TRACE:
+        return trace_bytes(store, grammar, a, data)
+    if operation == Operation.LEXEMES_OF:
+        return nodes_of_set(store, a, data)
+    if operation == Operation.ENDING:
+        return ending(store, grammar, a)
+    if operation == Operation.OPEN_RULES:
+        return open_rules(store, grammar, a, b, data)
+    if operation == Operation.CLOSE:
+        return close_lexeme(store, grammar, a)
+    if operation == Operation.WALK_ALL:
+        return walk_all(store, grammar, a)
+    return 0

@@ -1,0 +1,348 @@
+"""The walk across the ends of lexemes where values are tracked: a text may decide what follows.
+
+It is that of boundary_walk.py, and looks at rows without their records, so that its result is shared by all records of
+a row. Where a text decides (parser/goto.py says so) it leaves out what it does not know and notes a *point*, from which
+`walk_point` walks again, with places and their records, for one configuration:
+
+    WHOLE    the token that ends at a node, and those below it
+    BELOW    those below it
+    ENDING   those below it for which the lexeme in hand ends at the node
+
+In a tentative row (values/called_rules.py) a token that ends inside a lexeme is certain if two letters may follow:
+they lead to two values, and one text more is left out at most. Where infinitely many of the values are objects, the
+brace and the first quote behind it are certain, too.
+
+In: the tables, a row and a lexer state. Out: see crossing.py. Cost: 20 ns an exit and node.
+"""
+
+from __future__ import annotations
+
+from ..lexeme_masks.subtree_masks import part_behind
+from ..lexer.dense_transitions import HotEntry, check_walked, hot_row, hot_state, hot_step
+from ..lexer.states import DEAD, next_state
+from ..machine.jit import inline, kernel
+from ..parser.goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
+from ..tables.memory import spend
+from ..values.places import FIRST_PLACE, NO_RECORD, is_left_out, place_after, row_of
+from .boundary_walk import FrameExit, cross_rows, leads_on, push_frame
+from .configurations import REFUSED, pack, start_after, step
+from .crossing import BARE, NO_END, NO_HOT_ROW, POINT_KINDS, Point, allow, allow_alike, is_part, note_part, note_point
+from .repeated_values import ends_in_set, path_to
+
+NOTHING_OPEN = 0  # what a text decides behind a step: nothing,
+SOME_OPEN = 1  # whether more may follow,
+ALL_OPEN = 2  # whether anything may
+
+SHARED = 0  # walks without records: of values that may be in their set already it is noted that there are some
+CAREFUL = 1  # they become points
+ONE_RECORD = 2
+
+OPENED = 1  # flags of frames: the opening brace of a value of which there are many was read, and blanks
+BEGUN = 2  # a tracked value may have begun on the way
+
+OPEN_OBJECT = 0x7B
+QUOTE = 0x22
+
+
+@inline
+def _take_lexeme(store, grammar, place, scanned, walk):
+    """Where the lexemes of a set lead: of a shared walk a row, with the bits of `bare_goto`."""
+    if walk == ONE_RECORD:
+        return goto(store, grammar, place, scanned)
+    return bare_goto(store, grammar, place, scanned)
+
+
+@inline
+def _uncertainty(grammar, target, walk, flags):
+    """What a shared walk does not know behind a step: NOTHING_OPEN, SOME_OPEN or ALL_OPEN.
+
+    Of values that began before the walk it is noted that they might be in their sets; `could_repeat` asks whether.
+    """
+    if walk == ONE_RECORD or target < 0:
+        return NOTHING_OPEN
+    if target & MAY_REPEAT != 0:
+        if walk == CAREFUL or flags & BEGUN != 0:
+            return ALL_OPEN
+        grammar.repeats = 1
+    row = grammar.rows[target & ROW_BITS]
+    return ALL_OPEN if row.is_nowhere else SOME_OPEN if row.is_undecided else NOTHING_OPEN
+
+
+@inline
+def _begins_in(grammar, place):
+    """BEGUN where a tracked value may begin at a place, else 0."""
+    return BEGUN if grammar.rows[row_of(grammar, place)].begins_value else 0
+
+
+@inline
+def _is_tentative(grammar, place, walk):
+    """Whether a shared walk does not know what a value that begins in a row may be."""
+    return walk != ONE_RECORD and grammar.rows[place].is_tentative
+
+
+@inline
+def _tracks_nothing(grammar, row):
+    """Whether no tracked value begins or goes on in a row."""
+    return not (grammar.rows[row].begins_value or grammar.rows[row].is_tentative or grammar.rows[row].records)
+
+
+@inline
+def _is_plain(grammar, place):
+    """Whether what follows in a row is a function of the row alone, so that it may be a part (crossing.py)."""
+    return place < FIRST_PLACE and _tracks_nothing(grammar, place)
+
+
+@kernel
+def goes_two_ways(store, grammar, state):
+    """Whether two bytes may follow that belong to no escape: then two texts may, two values where texts are plain."""
+    if is_left_out(store, grammar, state):
+        return True  # nothing of a value was read yet
+    known = store.states[state].goes_on
+    if known != 0:
+        return known == 2
+    n = 0
+    for byte in range(0x3A, 0x7F):  # in an escape there are only digits, a to f in capitals or not, and "\/bfnrtu
+        is_letter = byte > 0x66 and byte != 0x6E and byte != 0x72 and byte != 0x74 and byte != 0x75
+        if (is_letter or (byte > 0x46 and byte < 0x5C)) and next_state(store, state, byte) != DEAD:
+            n += 1
+    store.states[state].goes_on = 2 if n > 1 else 1
+    return n > 1
+
+
+@inline
+def _end(grammar, place, state, walk, flags):
+    """Where a token leads, as `crossing_ends` has it."""
+    end = pack(place, state)
+    if walk == ONE_RECORD:
+        return end
+    if flags & BEGUN != 0 or grammar.rows[place].records:
+        return end | BARE
+    return end | grammar.bare_walk
+
+
+@kernel
+def _take_exit(store, grammar, depth, scanned, walk):
+    """Fill in where a frame's lexer state leads when its lexeme ends."""
+    grammar.walk_frames[depth].exit_place = FrameExit.NONE
+    place = grammar.walk_frames[depth].place
+    if _is_tentative(grammar, place, walk) and scanned != grammar.ignored:
+        note_point(store, grammar, grammar.walk_frames[depth].node, Point.ENDING)
+        return
+    place = _take_lexeme(store, grammar, place, scanned, walk)
+    if place < 0:
+        return
+    if _uncertainty(grammar, place, walk, grammar.walk_frames[depth].flags) != NOTHING_OPEN:
+        note_point(store, grammar, grammar.walk_frames[depth].node, Point.ENDING)
+        return
+    if walk != ONE_RECORD:
+        place &= ROW_BITS
+    start = start_after(store, grammar, place, scanned)
+    if start == DEAD:
+        return
+    node = grammar.walk_frames[depth].node
+    flags = grammar.walk_frames[depth].flags
+    if walk == SHARED and flags == 0 and _is_plain(grammar, place):
+        if is_part(store, grammar, node, start, grammar.walk_frames[depth].hot):
+            note_part(grammar, place, start, node, 0)
+            return
+    grammar.walk_frames[depth].exit_place = place
+    grammar.walk_frames[depth].exit_hot = hot_row(store, start)
+
+
+@kernel
+def walk_places(store, grammar, root, root_place, root_state, scanned, inside, walk):
+    """List the tokens below `root`, reached in (root_place, root_state).
+
+    `inside`: 1 when `root_state` is the state in which the lexeme ends, and only children on which it ends are wanted;
+    `scanned` is then the set of lexemes that end (the state may be an anonymous twin, which does not know it).
+    """
+    child_first = store.child_first
+    child_byte = store.child_byte
+    child_node = store.child_node
+    push_frame(
+        store, grammar, 0, root, root_place, root_state, inside, 0 if inside else _begins_in(grammar, root_place)
+    )
+    if inside != 0:
+        _take_exit(store, grammar, 0, scanned, walk)
+    depth = 0
+    while depth >= 0 and store.exceeded == 0 and grammar.exceeded == 0:
+        frames = grammar.walk_frames
+        child = frames[depth].child
+        end = frames[depth].end
+        place = frames[depth].place
+        hot = frames[depth].hot
+        exit_place = frames[depth].exit_place
+        exit_hot = frames[depth].exit_hot
+        inside = frames[depth].inside
+        flags = frames[depth].flags
+        entry = HotEntry.DEAD
+        first = child
+        while child < end:
+            byte = child_byte[child]
+            child += 1
+            entry = hot_step(store, hot, byte)
+            if entry != HotEntry.DEAD:
+                if inside == 0:
+                    break
+                entry = HotEntry.DEAD
+                continue
+            if exit_place == FrameExit.NOT_TAKEN:
+                _take_exit(store, grammar, depth, store.states[hot_state(store, hot)].accepts, walk)
+                frames = grammar.walk_frames
+                exit_place = frames[depth].exit_place
+                exit_hot = frames[depth].exit_hot
+            if exit_place == FrameExit.NONE:
+                if inside != 0:
+                    child = end
+                continue
+            entry = hot_step(store, exit_hot, byte)
+            if entry != HotEntry.DEAD:
+                place = exit_place
+                flags |= _begins_in(grammar, place)
+                break
+        spend(store, 2 + ((child - first) >> 2))
+        store.walked += child - first
+        grammar.walk_frames[depth].child = child
+        if entry == HotEntry.DEAD:
+            depth -= 1
+            continue
+        node = child_node[child - 1]
+        is_leaf = child_first[node] == child_first[node + 1]
+        if is_leaf and grammar.tells_ends == 0 and not grammar.rows[row_of(grammar, place)].records:
+            allow(store, grammar, node, NO_END)
+            continue
+        state = -entry if entry < 0 else hot_state(store, entry - HotEntry.FIRST)
+        byte = child_byte[child - 1]
+        if place >= FIRST_PLACE:
+            place = place_after(store, grammar, place, byte, state)
+        if flags & OPENED != 0 and not is_left_out(store, grammar, state):
+            is_key = byte == QUOTE and entry >= 0
+            if is_key:
+                allow(store, grammar, node, NO_END)
+            note_point(store, grammar, node, Point.BELOW if is_key else Point.WHOLE)
+            continue
+        if _is_tentative(grammar, place, walk):
+            if entry < 0 and byte == OPEN_OBJECT and not grammar.rows[place].is_limited:
+                flags |= OPENED
+            elif entry < 0 or not goes_two_ways(store, grammar, state):
+                note_point(store, grammar, node, Point.WHOLE)
+                continue
+        if entry < 0:
+            ended = store.states[state].accepts
+            place = _take_lexeme(store, grammar, place, ended, walk)
+            if place < 0:
+                continue
+            uncertainty = _uncertainty(grammar, place, walk, flags)
+            if uncertainty != NOTHING_OPEN:
+                if uncertainty == SOME_OPEN:
+                    allow(store, grammar, node, NO_END)
+                note_point(store, grammar, node, Point.BELOW if uncertainty == SOME_OPEN else Point.WHOLE)
+                continue
+            if walk != ONE_RECORD:
+                place &= ROW_BITS
+            state = start_after(store, grammar, place, ended)
+            flags |= _begins_in(grammar, place)
+        allow(store, grammar, node, _end(grammar, place, state, walk, flags))
+        if state == DEAD or is_leaf:
+            continue
+        if walk == SHARED and flags == 0 and _is_plain(grammar, place):
+            if is_part(store, grammar, node, state, NO_HOT_ROW):
+                note_part(grammar, place, state, node, 0)
+                continue
+        depth += 1
+        push_frame(store, grammar, depth, node, place, state, 0, flags)
+    check_walked(store)
+
+
+@kernel
+def _cross_places(store, grammar, row, state, first, n, record):
+    """As `cross_rows`; see assemble.py for the record."""
+    single = store.states[state].single
+    walk = SHARED if record == NO_RECORD else CAREFUL
+    leaves_parts = grammar.lists_parts != 0 and grammar.tells_ends == 0  # a part tells nothing of where tokens lead
+    last_scanned = 0
+    target = 0
+    start = DEAD
+    hot = NO_HOT_ROW
+    for i in range(first, first + n):
+        node = store.exits[i].node
+        there = store.exits[i].state
+        if there == DEAD:  # an end of the state whose mask this one has, and none of its own
+            continue
+        scanned = single if single != 0 else store.states[there].accepts
+        if scanned != last_scanned:
+            target = bare_goto(store, grammar, row, scanned)
+            last_scanned = scanned
+            if grammar.exceeded != 0 or store.exceeded != 0:
+                return
+            if target >= 0 and not grammar.rows[target & ROW_BITS].is_undecided:
+                start = start_after(store, grammar, target & ROW_BITS, scanned)
+                hot = hot_row(store, start) if start != DEAD else NO_HOT_ROW
+                if single != 0 and leaves_parts and start != DEAD:
+                    part = part_behind(store, start, i, first + n - i) if _is_plain(grammar, target) else -1
+                    if part >= 0:
+                        note_part(grammar, target, start, -1, part)
+                        return
+        if target < 0:
+            continue
+        finished = store.states[there].finished != 0
+        if target & MAY_REPEAT != 0:
+            grammar.repeats = 1
+            if record != NO_RECORD and ends_in_set(store, grammar, record, node):
+                note_point(store, grammar, node, Point.WHOLE if finished else Point.ENDING)
+                continue
+        if grammar.rows[target & ROW_BITS].is_undecided:
+            is_nowhere = grammar.rows[target & ROW_BITS].is_nowhere
+            if finished and not is_nowhere:
+                allow(store, grammar, node, NO_END)
+            kind = Point.ENDING if not finished else Point.WHOLE if is_nowhere else Point.BELOW
+            note_point(store, grammar, node, kind)
+            continue
+        if finished and store.exits[i].token >= 0:
+            end = _end(grammar, target & ROW_BITS, start, walk, 0)
+            allow_alike(store, grammar, store.exits[i].token, end)
+        child, last = store.exits[i].child, store.exits[i].end
+        if start == DEAD or child == last or (finished and not leads_on(store, hot, child, last)):
+            continue
+        if finished and walk == SHARED and _is_plain(grammar, target & ROW_BITS):
+            if is_part(store, grammar, node, start, NO_HOT_ROW):
+                note_part(grammar, target & ROW_BITS, start, node, 0)
+                continue
+        if finished:
+            walk_places(store, grammar, node, target & ROW_BITS, start, 0, 0, walk)
+        else:
+            walk_places(store, grammar, node, row, there, scanned, 1, walk)
+        if grammar.exceeded != 0 or store.exceeded != 0:
+            return
+
+
+@inline
+def cross(store, grammar, row, state, first, n, record):
+    """List the tokens behind some exits of a lexer state in a row, or note points.
+
+    `record`: of a place in the row; exits at which a tracked value ends that is in its set already become points.
+    NO_RECORD does not look. `repeats` is 1 when a value that ends there might be in its set, for some record.
+    """
+    if grammar.tracks_values == 0:
+        cross_rows(store, grammar, row, state, first, n)
+    else:
+        _cross_places(store, grammar, row, state, first, n, record)
+
+
+@kernel
+def walk_point(store, grammar, place, state, point):
+    """List the tokens of a point noted for (place, state), the record looked at."""
+    node = point // POINT_KINDS
+    kind = point % POINT_KINDS
+    for i in range(path_to(store, grammar, node)):
+        packed = step(store, grammar, place, state, grammar.path[i])
+        if packed == REFUSED:
+            return
+        place = packed >> 32
+        state = packed & 0xFFFFFFFF
+    if kind == Point.WHOLE:
+        allow(store, grammar, node, pack(place, state))
+    if kind == Point.ENDING:
+        walk_places(store, grammar, node, place, state, store.states[state].accepts, 1, ONE_RECORD)
+    elif state != DEAD:
+        walk_places(store, grammar, node, place, state, 0, 0, ONE_RECORD)

@@ -1,0 +1,96 @@
+"""The operations of `engine.build` on regular expressions.
+
+In: a store's table, one that keeps what is not done, an operation and its numbers. Out: see tables/operations.py.
+"""
+
+from __future__ import annotations
+
+from ..machine.jit import inline, kernel
+from ..tables.interning import intern_list
+from ..tables.operations import Operation
+from .automata import add_automaton, put_numbers
+from .constructors import add_literal, init_nodes, make_bytes, make_concat, make_not, make_repeat, make_tokens
+from .derivatives import derivative, matches
+from .emptiness import is_empty_in_parts
+from .extensions import extensions
+from .nodes import Node, push
+from .openness import is_open
+from .set_operations import make_and, make_union
+from .word_trees import make_words
+
+
+@kernel
+def _push_all(store, data):
+    first = store.scratch_top
+    for i in range(data.shape[0]):
+        push(store, data[i])
+    return first
+
+
+@inline
+def _concat(store, data):
+    result = Node.EPSILON
+    for i in range(data.shape[0] - 1, -1, -1):
+        result = make_concat(store, data[i], result)
+    return result
+
+
+@inline
+def _except(store, node, data):
+    others = make_not(store, make_union(store, _push_all(store, data)))
+    first = store.scratch_top
+    push(store, node)
+    push(store, others)
+    return make_and(store, first)
+
+
+@inline
+def _tokens(store, data):
+    first = _push_all(store, data)
+    return make_tokens(store, intern_list(store.token_sets, store.scratch.address, first, data.shape[0]))
+
+
+@kernel
+def run(store, kept, operation, a, b, c, data):
+    """Run an operation."""
+    if operation == Operation.LITERAL:
+        return add_literal(store, data)
+    if operation == Operation.CONCAT:
+        return _concat(store, data)
+    if operation == Operation.UNION:
+        return make_union(store, _push_all(store, data))
+    if operation == Operation.REPEAT:
+        return make_repeat(store, a, b, c)
+    if operation == Operation.BYTE_SET:
+        return make_bytes(store, _push_all(store, data))
+    if operation == Operation.INTERSECT:
+        return make_and(store, _push_all(store, data))
+    if operation == Operation.COMPLEMENT:
+        return make_not(store, a)
+    if operation == Operation.EXCEPT:
+        return _except(store, a, data)
+    if operation == Operation.WORDS:
+        return make_words(store, kept, data)
+    if operation == Operation.TOKENS:
+        return _tokens(store, data)
+    if operation == Operation.PUT_NUMBERS:
+        return put_numbers(store, a, b, data)
+    if operation == Operation.DFA:
+        return add_automaton(store, a, b, c, data)
+    if operation == Operation.DERIVATIVE:
+        return derivative(store, a, b)
+    if operation == Operation.IS_NULLABLE:
+        return 1 if store.nodes[a].nullable else 0
+    if operation == Operation.IS_EMPTY:
+        return 1 if is_empty_in_parts(store, kept, a) else 0
+    if operation == Operation.IS_OPEN:
+        return 1 if is_open(store, a) else 0
+    if operation == Operation.MATCHES:
+        return 1 if matches(store, a, data) else 0
+    if operation == Operation.EXTENSIONS:
+        return extensions(store, a, b, data)
+    if operation == Operation.MARK:
+        store.nodes[a].flags |= b
+    if operation == Operation.INIT_STORE:
+        init_nodes(store)
+    return 0

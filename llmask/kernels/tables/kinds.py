@@ -1,0 +1,54 @@
+"""Kinds: what the numbers mean that nodes, edges, guards and masks begin with; one list for Python and for kernels.
+
+In: nothing. Out: enumerations. Cost: none.
+"""
+
+from __future__ import annotations
+
+from ..machine.records import Kind
+
+
+class NodeKind(Kind):
+    """Nodes of regular expressions, see regex/constructors.py."""
+
+    EMPTY = 0  # no string
+    EPSILON = 1  # the empty string
+    BYTES = 2  # one byte of a set
+    LITERAL = 3  # the bytes at a place
+    CONCAT = 4
+    UNION = 5
+    AND = 6
+    NOT = 7
+    REPEAT = 8
+    DFA = 9  # a state of an automaton that Python made
+    TOKENS = 10  # no bytes at all: tokens by their ids, see parser/token_terminals.py
+
+
+class EdgeKind(Kind):
+    """Edges of rules, see llmask/grammar/rules.py."""
+
+    SCAN = 0  # a lexeme
+    CALL = 1  # a rule
+    SKIP = 2  # nothing
+    CALL_NEW = 3  # of a value that is not in the run's set: the rule is a variant of the edge's
+    CALL_PLAIN = 4  # the same, where different texts are different values
+    CALL_MANY = 5  # the same, where also infinitely many of the values are objects
+    CALL_OPEN = 6  # the same, where also the edge's rule itself is called and a value in the set refused at its end
+    CALL_AGAIN = 7  # of a value that is in the run's set, refused at its end if it is not
+    SKIP_LATE = 8  # to a state that is written when a run first gets there
+
+
+class GuardKind(Kind):
+    """Guards of edges and final states, see parser/guards.py."""
+
+    COUNT = 0
+    ADD = 1
+    CHECK = 2
+
+
+class MaskKind(Kind):
+    """How a mask is kept, see lexeme_masks/state_masks.py."""
+
+    NONE = 0  # not computed yet
+    LIST = 1  # a short list of tokens
+    WORDS = 2  # a whole bitmask

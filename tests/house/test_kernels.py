@@ -1,0 +1,43 @@
+"""Kernels can be read: few names to know in a module, and features beside the core."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from statistics import median
+
+MOST_NAMES, MOST_IN_A_MODULE, MEDIAN = 1700, 40, 14
+FEATURES = re.compile("unique|transcript|variant|canonical", re.IGNORECASE)
+CORE = (
+    *("regex", "lexer", "parser/items.py", "parser/rows.py", "parser/goto.py"),
+    *("mask/configurations.py", "mask/boundary_walk.py", "mask/assemble.py"),
+)
+
+
+def modules(root: Path) -> dict[str, Path]:
+    """The modules of kernels by their path, those of canonical masks left out."""
+    kernels = root / "llmask" / "kernels"
+    found = {path.relative_to(kernels).as_posix(): path for path in kernels.rglob("*.py")}
+    return {name: path for name, path in found.items() if not name.startswith("canonical/")}
+
+
+def imported_names(path: Path) -> list[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    froms = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module != "__future__"]
+    return [alias.name for node in froms for alias in node.names]
+
+
+def test_a_module_of_kernels_asks_for_few_names(project_root: Path) -> None:
+    counts = {name: len(imported_names(path)) for name, path in modules(project_root).items()}
+    assert {name: count for name, count in counts.items() if count > MOST_IN_A_MODULE} == {}
+    assert median(counts.values()) <= MEDIAN
+    assert sum(counts.values()) < MOST_NAMES
+
+
+def test_the_core_can_be_read_without_its_features(project_root: Path) -> None:
+    """Values that are compared, and canonical masks, have modules of their own."""
+    core = {name: path for name, path in modules(project_root).items() if name.startswith(CORE)}
+    assert len(core) > 15
+    found = {name: FEATURES.findall(path.read_text(encoding="utf-8")) for name, path in core.items()}
+    assert {name: words for name, words in found.items() if words} == {}
