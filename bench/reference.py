@@ -1,0 +1,102 @@
+"""Whether the tests notice each change of the reference engine: `python -m bench.reference`.
+
+One change at a time: a comparison or a condition turned around, `and` for `or`, another operator, a number one larger,
+a statement left out. A change is noticed if a test of tests/exhaustive/test_reference_engine.py fails, or takes ten
+times as long as all of them. What is not noticed is printed: it makes no difference, or a test is missing.
+
+In: the sources. Out: what survives. Cost: two seconds a change, some minutes.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+ENGINE = Path("tests/reference/engine")
+TESTS = "tests/exhaustive/test_reference_engine.py"
+LONGEST = 60  # seconds
+COMPARISONS: dict[type, type] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+OPERATORS: dict[type, type] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr, ast.Mult: ast.Add,
+}  # fmt: skip
+
+
+def changes(tree: ast.Module) -> Iterator[tuple[int, str, ast.Module]]:
+    """Line, what is changed, and the module with it."""
+    for number, node in enumerate(ast.walk(tree)):
+        for told, change in _changes_of(node):
+            other = copy.deepcopy(tree)
+            change(list(ast.walk(other))[number])
+            yield getattr(node, "lineno", 0), told, ast.fix_missing_locations(other)
+
+
+def _changes_of(node: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
+        kind = COMPARISONS[type(node.ops[0])]
+        yield kind.__name__, lambda other: other.ops.__setitem__(0, kind())
+    elif isinstance(node, ast.BoolOp):
+        swapped = ast.Or if isinstance(node.op, ast.And) else ast.And
+        yield swapped.__name__, lambda other: setattr(other, "op", swapped())
+    elif isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in OPERATORS:
+        operator = OPERATORS[type(node.op)]
+        yield operator.__name__, lambda other: setattr(other, "op", operator())
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, bool):
+        value = not node.value if isinstance(node.value, bool) else node.value + 1
+        yield str(value), lambda other: setattr(other, "value", value)
+    elif isinstance(node, (ast.If, ast.IfExp, ast.While)):
+        yield "not", lambda other: setattr(other, "test", ast.UnaryOp(ast.Not(), other.test))
+    if isinstance(node, (ast.FunctionDef, ast.If, ast.For, ast.While)):
+        for place, statement in enumerate(node.body):
+            is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+            if isinstance(statement, (ast.Expr, ast.Assign, ast.AugAssign, ast.Continue)) and not is_text:
+                yield "left out", lambda other, at=place: other.body.__setitem__(at, ast.Pass())
+
+
+def is_noticed(root: Path) -> bool:
+    """Whether a test fails in a copy of the project."""
+    environment = os.environ | {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", TESTS]
+    try:
+        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=LONGEST, check=False)
+    except subprocess.TimeoutExpired:
+        return True
+    return done.returncode != 0
+
+
+def main() -> int:
+    n_changes = 0
+    survivors = []
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for name in ("llmask", "pyproject.toml"):
+            (root / name).symlink_to(ROOT / name)
+        shutil.copytree(ROOT / "tests", root / "tests", ignore=shutil.ignore_patterns("__pycache__", "unit"))
+        assert not is_noticed(root), "the tests fail as it is"
+        for path in sorted((ROOT / ENGINE).glob("*.py")):
+            source = path.read_text(encoding="utf-8")
+            lines = source.splitlines()
+            for line, told, changed in changes(ast.parse(source)):
+                (root / ENGINE / path.name).write_text(ast.unparse(changed), encoding="utf-8")
+                n_changes += 1
+                if not is_noticed(root):
+                    survivors.append(f"{path.name}:{line}: {told}: {lines[line - 1].strip() if line else ''}")
+                    print(survivors[-1], flush=True)
+            (root / ENGINE / path.name).write_text(source, encoding="utf-8")
+    print(f"{n_changes - len(survivors)} of {n_changes} changes are noticed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""The engine in plain Python (tests/reference/engine) against the definition, on small grammars."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import llmask
+from tests.exhaustive.grammars import World, guarded_worlds, hard_worlds, random_world, set_worlds
+from tests.exhaustive.test_grammars import EOS, SPECIAL, TOKENS, described, language
+from tests.reference.definition import Language
+from tests.reference.derivations import guards_never_strand
+from tests.reference.engine import regex
+from tests.reference.engine.mask import Configuration, Engine
+from tests.reference.engine.trie import make_trie
+from tests.reference.regex_nodes import BYTES, COMPLEMENT, CONCAT, INTERSECT, REPEAT, UNION, RegexNodes
+
+BYTES_OF = [data if token not in {EOS, *SPECIAL} else b"" for token, data in enumerate(TOKENS)]
+
+
+def expression_of(nodes: RegexNodes, node: int) -> regex.Regex:
+    """A node as an expression of the reference engine."""
+    if node in (nodes.EMPTY, nodes.EPSILON, nodes.ALL):
+        return (regex.EMPTY, regex.EPSILON, regex.ALL)[node]
+    kind, *parts = nodes.parts[node]
+    if kind == BYTES:
+        return regex.byte_set(byte for byte in range(256) if parts[0] >> byte & 1)
+    if kind == CONCAT:
+        return regex.then(expression_of(nodes, parts[0]), expression_of(nodes, parts[1]))
+    if kind in (UNION, INTERSECT):
+        members = [expression_of(nodes, part) for part in parts[0]]
+        return regex.either(members) if kind == UNION else regex.both(members)
+    if kind == COMPLEMENT:
+        return regex.negated(expression_of(nodes, parts[0]))
+    assert kind == REPEAT
+    return regex.repeated(expression_of(nodes, parts[0]), parts[1], parts[2])
+
+
+def check(world: World, nodes: RegexNodes, max_prefix: int) -> int:
+    """Every place after at most so many bytes; how many there were."""
+    known = language(world, max_prefix)
+    lexemes = {node: expression_of(nodes, node) for node in world.lexemes}
+    engine = Engine(world.rules, lexemes, BYTES_OF)
+    start = engine.start()
+    assert (start is None) == (known is None), described(world)
+    if start is None or known is None:
+        return 0
+    return sum(check_place(world, engine, known, prefix, max_prefix) for prefix in sorted(known.live))
+
+
+def check_place(world: World, engine: Engine, known: Language, prefix: bytes, max_prefix: int) -> int:
+    if len(prefix) > max_prefix:
+        return 0
+    at: Any = engine.start()
+    for byte in prefix:
+        at = engine.step(at, byte)
+        assert isinstance(at, Configuration), f"{prefix!r}\n{described(world)}"
+    wanted = known.allowed_tokens(prefix, TOKENS, SPECIAL, EOS)
+    found = engine.allowed(at) | ({EOS} if engine.may_end(at) else set())
+    assert found == wanted, f"after {prefix!r}: {found} instead of {wanted}\n{described(world)}"
+    assert engine.inside(at) <= found, f"after {prefix!r}\n{described(world)}"
+    return 1
+
+
+@pytest.mark.parametrize("with_spaces", [False, True])
+def test_hard_grammars_give_the_masks_of_the_definition(with_spaces: bool) -> None:
+    nodes = RegexNodes()
+    worlds = [*hard_worlds(nodes, with_spaces), *guarded_worlds(nodes, with_spaces), *set_worlds(nodes, with_spaces)]
+    assert sum(check(world, nodes, 4) for world in worlds) > 300
+
+
+@pytest.mark.parametrize("with_guards", [False, True])
+def test_random_grammars_give_the_masks_of_the_definition(
+    with_guards: bool, rng: random.Random, costly: Callable[[int], int]
+) -> None:
+    n_checked = 0
+    while n_checked < costly(40):
+        nodes = RegexNodes()
+        world = random_world(nodes, rng, with_guards)
+        if not with_guards or guards_never_strand(world.rules, world.lexemes):
+            check(world, nodes, 3)
+            n_checked += 1
+
+
+def test_the_trie_is_that_of_the_product() -> None:
+    trie = llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=SPECIAL).trie
+    found = make_trie(BYTES_OF)
+    assert [node.byte for node in found] == [int(word) & 0xFF for word in trie.node]
+    assert [node.end for node in found] == [int(word) >> 20 & 0x3FFFFF for word in trie.node]
+    assert [min(node.tokens, default=-1) for node in found] == [(int(word) >> 42) - 1 for word in trie.node]
