@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 import llmask
 from tests.exhaustive.grammars import World, guarded_worlds, hard_worlds, random_world, set_worlds
 from tests.exhaustive.test_grammars import EOS, SPECIAL, TOKENS, described, language
-from tests.reference.definition import Language
+from tests.exhaustive.worlds import ALPHABET, expressions, to_dfa, to_node
+from tests.reference.definition import Language, all_strings
 from tests.reference.derivations import guards_never_strand
 from tests.reference.engine import regex
 from tests.reference.engine.mask import Configuration, Engine
@@ -91,3 +93,16 @@ def test_the_trie_is_that_of_the_product() -> None:
     assert [node.byte for node in found] == [int(word) & 0xFF for word in trie.node]
     assert [node.end for node in found] == [int(word) >> 20 & 0x3FFFFF for word in trie.node]
     assert [min(node.tokens, default=-1) for node in found] == [(int(word) >> 42) - 1 for word in trie.node]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_expressions_have_the_language_of_the_automata(size: int) -> None:
+    nodes = RegexNodes()
+    strings = all_strings(ALPHABET, 3)
+    for expression in expressions(size):
+        dfa, made = to_dfa(expression), expression_of(nodes, to_node(nodes, expression))
+        assert regex.is_nullable(made) == dfa.accepting[0], expression
+        assert regex.is_empty(made) == (not dfa.live_states()), expression
+        for string in strings:
+            left = reduce(regex.derivative, string, made)
+            assert regex.is_nullable(left) == dfa.accepting[dfa.state_after(string)], (expression, string)
