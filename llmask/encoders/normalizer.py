@@ -56,11 +56,11 @@ class Normalizer:
 
     @cached_property
     def _table(self) -> PieceTable:
-        from ..kernels.encoders.piece_slots import N_SLOTS
+        from ..kernels.encoders.piece_slots import N_PIECE_SLOTS
         from ..kernels.machine import jit
 
         jit.make_ready("charsmap")
-        table = PieceTable(N_SLOTS)
+        table = PieceTable(N_PIECE_SLOTS)
         put_normalization(table, self._vocabulary)
         return table
 

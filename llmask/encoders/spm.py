@@ -55,10 +55,10 @@ class SpmEncoder(PieceEncoder):
     name = "spm"
 
     def _make_table(self) -> PieceTable:
-        from ..kernels.encoders.piece_slots import N_SLOTS, PieceSlot
+        from ..kernels.encoders.piece_slots import N_PIECE_SLOTS, PieceSlot
 
         vocabulary = self._vocabulary
-        table = PieceTable(N_SLOTS)
+        table = PieceTable(N_PIECE_SLOTS)
         put_normalization(table, vocabulary)
         tokens = matched_strings(vocabulary)
         characters, symbols = list_characters(tokens)

@@ -109,10 +109,10 @@ class EncoderTable:
     """
 
     def __init__(self, automaton: Automaton | None) -> None:
-        from ..kernels.encoders.encoder_slots import N_SLOTS, EncoderSlot
+        from ..kernels.encoders.encoder_slots import N_ENCODER_SLOTS, EncoderSlot
 
         self.doors = DOORS
-        self._slots = np.zeros(N_SLOTS, np.int64)
+        self._slots = np.zeros(N_ENCODER_SLOTS, np.int64)
         self._arrays: dict[int, np.ndarray] = {}
         self.address: int = self._slots.ctypes.data
         if automaton is None:

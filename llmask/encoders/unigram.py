@@ -37,10 +37,10 @@ class UnigramEncoder(PieceEncoder):
     name = "ugm"
 
     def _make_table(self) -> PieceTable:
-        from ..kernels.encoders.piece_slots import N_SLOTS, PieceSlot
+        from ..kernels.encoders.piece_slots import N_PIECE_SLOTS, PieceSlot
 
         vocabulary = self._vocabulary
-        table = PieceTable(N_SLOTS)
+        table = PieceTable(N_PIECE_SLOTS)
         put_normalization(table, vocabulary)
         strings = matched_strings(vocabulary)
         scores = self._scores()

@@ -97,11 +97,11 @@ class WordPieceEncoder:
     @cached_property
     def _tokens(self) -> PieceTable:
         from ..kernels.encoders import wordpiece_match  # noqa: F401 # declares the door that is made ready
-        from ..kernels.encoders.piece_slots import N_SLOTS, PieceSlot
+        from ..kernels.encoders.piece_slots import N_PIECE_SLOTS, PieceSlot
         from ..kernels.machine import jit
 
         jit.make_ready("wordpiece")
-        table = PieceTable(N_SLOTS)
+        table = PieceTable(N_PIECE_SLOTS)
         table.put_array(
             PieceSlot.TOKENS, build_double_array(without(self._vocabulary.tokens, misspelled(self._vocabulary)))
         )

@@ -19,18 +19,7 @@ from ..errors import LimitExceeded, LlmaskError
 from ..kernels import engine
 from ..kernels.mask.cell import CELL_FILTER, NO_FILTER
 from ..kernels.mask.configurations import ENDED, REFUSED
-from ..kernels.mask.draft_tree import (
-    ALLOWED,
-    NEW,
-    NO_MASK,
-    NO_STEP,
-    NO_TOKEN,
-    NO_TREE,
-    NONE,
-    STACKED,
-    STATE_FIELDS,
-    WALKED,
-)
+from ..kernels.mask.draft_tree import ALLOWED, NEW, NONE, STACKED, STATE_FIELDS, WalkEnd
 from ..kernels.tables.operations import Operation
 from .sequence import Sequence
 
@@ -86,20 +75,20 @@ def _walk_compiled(sequence: Sequence, words: Any, next_token: Nodes, next_sibli
         state[STACKED] = NEW
         while generation is sequence.generation:
             ended_by = engine.fill_drafts(sequence.cell_address, next_token, next_sibling, tokens, state, words, 0)
-            if ended_by == WALKED:
+            if ended_by == WalkEnd.WALKED:
                 return int(state[ALLOWED])
-            if ended_by == NO_TREE:
+            if ended_by == WalkEnd.NO_TREE:
                 _check_tree(next_token, next_sibling, tokens)
-            if ended_by == NO_TOKEN:
+            if ended_by == WalkEnd.NO_TOKEN:
                 return None
             node = int(state[STATE_FIELDS + state[STACKED] - 1])
             sequence.make_room()
             if generation is not sequence.generation:
                 continue  # configurations have other numbers now
-            if ended_by == NO_MASK:
+            if ended_by == WalkEnd.NO_MASK:
                 generation.run(Operation.BUILD_MASK, int(state[after + node]))
             else:
-                assert ended_by == NO_STEP
+                assert ended_by == WalkEnd.NO_STEP
                 state[after + node] = _built_after(sequence, int(state[before + node]), int(tokens[node]))
 
 

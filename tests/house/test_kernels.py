@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
+from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
@@ -41,3 +43,17 @@ def test_the_core_can_be_read_without_its_features(project_root: Path) -> None:
     assert len(core) > 15
     found = {name: FEATURES.findall(path.read_text(encoding="utf-8")) for name, path in core.items()}
     assert {name: words for name, words in found.items() if words} == {}
+
+
+def test_a_constant_has_one_value(project_root: Path) -> None:
+    """Who knows a name from one module knows it in all."""
+    values: dict[str, set[int]] = defaultdict(set)
+    for path in modules(project_root).values():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id.isupper():
+                with contextlib.suppress(Exception):  # what is no plain number
+                    value = eval(compile(ast.Expression(node.value), "", "eval"), {"__builtins__": {}})
+                    if isinstance(value, int):
+                        values[node.targets[0].id].add(value)
+    assert len(values) > 100
+    assert {name: found for name, found in values.items() if len(found) > 1} == {}

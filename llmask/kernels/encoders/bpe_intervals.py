@@ -53,7 +53,7 @@ N_ROWS = 3
 BEGINS = 4
 ENDS = 5
 OFFSETS = 6  # int64 for every character: where it begins; 0: a character is a byte
-N_SLOTS = 7
+N_COUNTER_SLOTS = 7
 
 MAX_SCAN = 64  # bytes that are looked at from one place; bounds the cost where words are long
 NEVER = 0x7FFFFFFF

@@ -18,7 +18,7 @@ from .encoder_slots import EncoderSlot
 
 WORD_BYTES = 8
 ENTRY_BYTES = 16
-LENGTH_SHIFT = 32
+WORD_LENGTH_SHIFT = 32
 TOKEN_MASK = 0xFFFFFFFF
 MIX = -0x61C8864680B583EB  # 2^64 / golden ratio, as a signed number
 MIX_LENGTH = 0x2127599BF4325C37
@@ -85,7 +85,7 @@ def find_word(table, data, start, end, safe_end):
         found = load_i64(entry + 8)
         if found == 0:
             return NO_TOKEN
-        if load_i64(entry) == key and found >> LENGTH_SHIFT == length:
+        if load_i64(entry) == key and found >> WORD_LENGTH_SHIFT == length:
             token = found & TOKEN_MASK
             if length <= WORD_BYTES:
                 return token
@@ -121,5 +121,5 @@ def enter_words(address, include, byte_tokens):
         while load_i64(words + number * ENTRY_BYTES + 8) != 0:
             number = number + 1 & mask
         store_i64(words + number * ENTRY_BYTES, key)
-        store_i64(words + number * ENTRY_BYTES + 8, token | length << LENGTH_SHIFT)
+        store_i64(words + number * ENTRY_BYTES + 8, token | length << WORD_LENGTH_SHIFT)
     return longest

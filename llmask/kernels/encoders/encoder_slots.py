@@ -14,7 +14,7 @@ from __future__ import annotations
 from ..machine.records import Kind
 
 MAX_PATTERNS = 12
-N_SLOTS = 30
+N_ENCODER_SLOTS = 30
 
 
 class EncoderSlot(Kind):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..machine.records import Kind
 
-N_SLOTS = 24
+N_PIECE_SLOTS = 24
 N_ROOM_SLOTS = 6
 RECORD_BYTES = 16
 

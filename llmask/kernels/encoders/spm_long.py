@@ -6,7 +6,7 @@ stands on the left of its list's last one goes to a heap instead, which is the w
 1 MB of "ab" or of blanks takes a third of the time that a heap of all pairs takes, whose paths lie all over the memory
 (`python -m bench.sentencepiece llama-spm.gguf`, 2026-11-22).
 
-    symbol   16 bytes:  int32 symbol, DEAD when merged to its left | int32 start | int32 before | int32 next
+    symbol   16 bytes:  int32 symbol, DEAD_SYMBOL when merged to its left | int32 start | int32 before | int32 next
     heap     16 bytes an entry:  int64 rank << 32 | left | int32 bytes of the pair | int32 what it merges to
     lists    8 bytes a rank:  1 + first entry | 1 + last entry, 0 = none
     entry    16 bytes:  int32 left | int32 bytes of the pair | int32 what it merges to | int32 1 + next entry
@@ -24,7 +24,7 @@ from .bpe_heap import pop, push
 from .piece_slots import RECORD_BYTES, PieceSlot
 from .spm_pairs import find_pair
 
-DEAD = -2
+DEAD_SYMBOL = -2
 RECORD = RECORD_BYTES
 MANY = 4096  # symbols: with fewer a heap is near memory
 LAST_KEY = 0x7FFFFFFFFFFFFFFF
@@ -168,7 +168,7 @@ def merge_long(model, symbols, n_symbols, n_bytes):
             break
         first = symbols + left * RECORD
         right = load_i32(first + 12)
-        if load_i32(first) == DEAD or right == n_symbols:
+        if load_i32(first) == DEAD_SYMBOL or right == n_symbols:
             continue
         second = symbols + right * RECORD
         following = load_i32(second + 12)
@@ -177,7 +177,7 @@ def merge_long(model, symbols, n_symbols, n_bytes):
             continue
         store_i32(first, merged)
         store_i32(first + 12, following)
-        store_i32(second, DEAD)
+        store_i32(second, DEAD_SYMBOL)
         if following < n_symbols:
             store_i32(symbols + following * RECORD + 8, left)
             after = load_i32(symbols + following * RECORD + 12)

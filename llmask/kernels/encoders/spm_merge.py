@@ -3,7 +3,7 @@
 `bpe::Model::SampleEncode` of sentencepiece and `llm_tokenizer_spm` of llama.cpp keep all pairs of a text in one
 priority queue. Most of them never meet: where no token contains two bytes that stand side by side, nothing is ever
 merged across, so a text is cut there into words first (behind every word's last letter, in a vocabulary whose blanks
-begin tokens). Up to SHORT_WORD symbols the best pair is looked for by going over all of them; longer words get a queue
+begin tokens). Up to SHORT_PIECE symbols the best pair is looked for by going over all of them; longer words get a queue
 (spm_long.py), so a text without any cut costs O(n log n).
 
 Symbols are numbers: tokens have their ids; characters that are no token, but part of one, have numbers above. What a
@@ -28,7 +28,7 @@ from .spm_long import merge_long, symbol_end
 from .spm_pairs import find_pair
 from .unigram_viterbi import is_cut, normalize_into, put_bytes
 
-SHORT_WORD = 24
+SHORT_PIECE = 24
 NO_SYMBOL = -1
 NO_RANK = 0x7FFFFFFF  # higher than any rank
 RECORD = RECORD_BYTES
@@ -86,7 +86,7 @@ def merge_short(model, symbols, n_symbols):
 @inline
 def put_word(model, text, symbols, n_symbols, end, ids, filled, after_unknown):
     """Merge a word and append its tokens; returns the new number of ids and whether the last symbol was unknown."""
-    if n_symbols > SHORT_WORD:
+    if n_symbols > SHORT_PIECE:
         n_symbols = merge_long(model, symbols, n_symbols, end)
     elif n_symbols > 1:
         n_symbols = merge_short(model, symbols, n_symbols)

@@ -33,9 +33,9 @@ from .piece_slots import PieceSlot
 
 MAX_WORD_BYTES = 16
 MAX_WORD_TOKENS = 5
-ENTRY_BYTES = 64
+MEMO_ENTRY_BYTES = 64
 N_ENTRIES = 16384
-WORDS_BYTES = N_ENTRIES * ENTRY_BYTES
+WORDS_BYTES = N_ENTRIES * MEMO_ENTRY_BYTES
 MAX_WORD_SCORE = 10000.0  # sums inside of a word that is remembered are smaller
 NEVER = -1.0e300
 
@@ -64,7 +64,7 @@ def first_bytes(text, length):
 def word_entry(words, head, tail, length):
     """Address of the only entry that may hold a word."""
     mixed = wrapped_product(head ^ wrapped_product(tail, 0x2545F4914F6CDD1D) ^ length, 0x9E3779B97F4A7C1)
-    return words + ((mixed ^ mixed >> 32) & (N_ENTRIES - 1)) * ENTRY_BYTES
+    return words + ((mixed ^ mixed >> 32) & (N_ENTRIES - 1)) * MEMO_ENTRY_BYTES
 
 
 @inline

@@ -21,7 +21,7 @@ from ..regex.nodes import pop, push
 from ..tables.interning import MISSING, list_item, list_length, list_offset, map_change, map_get
 from ..tables.memory import reserve, spend
 from ..values.places import row_of
-from .rule_costs import NO_END, cost_behind, cost_states, cost_sum, edge_cost
+from .rule_costs import ENDLESS, cost_behind, cost_states, cost_sum, edge_cost
 
 
 @inline
@@ -33,7 +33,7 @@ def _rule_of_edge(grammar, edge):
 def _context(grammar, row, rule):
     """Cost of all that follows a run that began in a row whose contexts are found."""
     known = map_get(grammar.outer_costs, (row << 32) | rule)
-    return NO_END if known == MISSING else known
+    return ENDLESS if known == MISSING else known
 
 
 @inline
@@ -82,7 +82,7 @@ def _contexts_of_row(grammar, row):
                 cost = _context(grammar, entries[at].origin, rule)
             else:
                 outer = _context(grammar, entries[at].origin, _rule_of_edge(grammar, edge))
-                if rule < 0 or outer >= NO_END:
+                if rule < 0 or outer >= ENDLESS:
                     continue
                 cost = cost_sum(outer, cost_behind(grammar, edge, entries[at].parameter))
             if cost < _context(grammar, row, rule):
@@ -118,7 +118,7 @@ def _cost_lexemes(store, grammar, row):
 def _cost_lexemes_of_row(store, grammar, row):
     """Find the cost behind each lexeme that a row scans; under ANONYMOUS that of the row itself."""
     _find_contexts(store, grammar, row)
-    least = 0 if grammar.rows[row].accepts else NO_END
+    least = 0 if grammar.rows[row].accepts else ENDLESS
     first = grammar.rows[row].scans
     for i in range(grammar.rows[row].n_scans):
         at = first + i
@@ -159,7 +159,7 @@ def estimate(store, grammar, place, state):
     if is_start(store, state):
         return of_row
     ignored = list_item(store.lexeme_sets, grammar.ignored, 0) if grammar.ignored != 0 else ANONYMOUS
-    least = NO_END
+    least = ENDLESS
     for i in range(0, list_length(store.state_keys, state) & -2, 2):
         at = list_offset(store.state_keys, state) + i
         lexeme = store.state_keys.pool[at]

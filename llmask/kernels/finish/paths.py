@@ -35,7 +35,7 @@ NO_STEP = -1  # the document may end here
 LOST = -2  # no way was found
 NO_BOUND = 2**30
 MOST_SEARCHED = 2048  # places looked at for one that is better
-INDEX_SIZE = 8192
+STEP_INDEX_SIZE = 8192
 MOST_ALIKE = 64  # places of one row, lexer state and number of steps that differ in what is recorded
 MOST_PATH = 1 << 17  # steps
 END_PACKED = -5  # in place of pack(place, state): behind an end of sequence
@@ -77,11 +77,11 @@ def _add_place(store, packed, before, taken, n):
     """Put a place that the search has not seen behind the others; returns how many there are."""
     index = store.search_index
     places = store.searched_steps
-    slot = mix(5, packed) & (INDEX_SIZE - 1)
+    slot = mix(5, packed) & (STEP_INDEX_SIZE - 1)
     while index[slot] != 0:
         if places[index[slot] - 1].packed == packed:
             return n
-        slot = (slot + 1) & (INDEX_SIZE - 1)
+        slot = (slot + 1) & (STEP_INDEX_SIZE - 1)
     places[n].packed = packed
     places[n].step = (before << 32) | taken
     index[slot] = n + 1
@@ -95,7 +95,7 @@ def _has_many_alike(store, grammar, packed, way):
         return False
     counts = store.search_index  # behind the index
     alike = pack(row_of(grammar, packed >> 32), packed & 0xFFFFFFFF)
-    slot = INDEX_SIZE + (mix(way, alike) & (INDEX_SIZE - 1))
+    slot = STEP_INDEX_SIZE + (mix(way, alike) & (STEP_INDEX_SIZE - 1))
     counts[slot] = counts[slot] + 1
     return counts[slot] > MOST_ALIKE
 
@@ -164,7 +164,7 @@ def _search(store, grammar, here, n, every_byte):
     """Add the steps to a better place to the path of `n` steps, and where they lead; returns its length, or LOST."""
     spelled = _spelled_bytes(store)
     least = estimate(store, grammar, grammar.configurations[here].place, grammar.configurations[here].state)
-    fill_bytes(reserve(store.search_index, 2 * INDEX_SIZE).address, 2 * INDEX_SIZE * 4, 0)
+    fill_bytes(reserve(store.search_index, 2 * STEP_INDEX_SIZE).address, 2 * STEP_INDEX_SIZE * 4, 0)
     places = reserve(store.searched_steps, 2 * MOST_SEARCHED + 256)
     n_places = _add_place(store, _packed(grammar, here), -1, 0, 0)
     looked_at = 0

@@ -24,7 +24,7 @@ from ..tables.kinds import EdgeKind, GuardKind, NodeKind
 from ..tables.memory import reserve, spend
 from ..values.called_rules import SIZE, late_key
 
-NO_END = 2**30  # cost of what has no end that is known
+ENDLESS = 2**30  # cost of what has no end that is known
 REST = 2**30  # in the place of a rule, among the costs of members: the rest of a node
 GUESSED_REST = 16 * BYTE_DISTANCE  # of automata and complements
 LEAST_WEIGHT = 256 * BYTE_DISTANCE
@@ -35,7 +35,7 @@ MOST_SWEEPS = 100
 
 @inline
 def cost_sum(one, two):
-    return min(one + two, NO_END)
+    return min(one + two, ENDLESS)
 
 
 @inline
@@ -72,7 +72,7 @@ def _cost_at(grammar, state, parameter, n_new):
     """Cost of ending a run from a state of its rule; `n_new` more are in its set than the parameter says."""
     cost = grammar.state_costs[state].plain
     guarded = grammar.state_costs[state].guarded
-    if guarded >= NO_END:
+    if guarded >= ENDLESS:
         return cost
     guard = grammar.state_costs[state].guard
     lacking = _n_lacking(grammar, guard, parameter, n_new)
@@ -85,7 +85,7 @@ def _cost_at(grammar, state, parameter, n_new):
         naming = cost_sum(grammar.state_costs[state].naming, weight * (lacking - n_named))
         return min(cost, cost_sum(naming, _cost_of_missing(grammar, rule, guard, parameter)))
     adding = grammar.state_costs[state].adding
-    if adding >= NO_END:
+    if adding >= ENDLESS:
         return min(cost, cost_sum(guarded, weight * lacking))
     lacking = max(1, _n_lacking(grammar, grammar.state_costs[state].adding_guard, parameter, n_new))
     return min(cost, cost_sum(adding, weight * (lacking - 1 + grammar.state_costs[state].adds_member)))
@@ -101,7 +101,7 @@ def _cost_of_missing(grammar, rule, guard, parameter):
         for j in range(32):
             if (bits >> j) & 1 != 0:
                 known = map_get(grammar.member_costs, (rule << 32) | (32 * i + j))
-                cost = cost_sum(cost, NO_END if known == MISSING else known)
+                cost = cost_sum(cost, ENDLESS if known == MISSING else known)
     return cost
 
 
@@ -166,7 +166,7 @@ def _lower_member(grammar, state, cost, member):
     """Put the cost of a run that adds a named member of the state's rule and ends."""
     key = (grammar.state_rules[state] << 32) | member
     known = map_get(grammar.member_costs, key)
-    if cost >= NO_END or (known != MISSING and cost >= known):
+    if cost >= ENDLESS or (known != MISSING and cost >= known):
         return False
     map_change(grammar.member_costs, key, cost)
     return True
@@ -199,7 +199,7 @@ def _look_at_edges(store, grammar, state):
             changed = _lower_plain(grammar, state, 0)
     for edge in range(grammar.edge_first[state], grammar.edge_first[state + 1]):
         cost = edge_cost(store, grammar, edge)
-        if cost >= NO_END:
+        if cost >= ENDLESS:
             continue
         edges = grammar.edges
         target = edges[edge].target
@@ -241,8 +241,8 @@ def _weigh(store, grammar, first_state, end_state):
         rule = grammar.state_rules[state]
         for edge in range(grammar.edge_first[state], grammar.edge_first[state + 1]):
             cost = edge_cost(store, grammar, edge)
-            weight = min(LEAST_WEIGHT + 2 * cost, NO_END // 2)
-            if cost < NO_END and weight > grammar.rule_weights[rule]:
+            weight = min(LEAST_WEIGHT + 2 * cost, ENDLESS // 2)
+            if cost < ENDLESS and weight > grammar.rule_weights[rule]:
                 grammar.rule_weights[rule] = weight
                 changed = True
     return changed
@@ -259,10 +259,10 @@ def cost_states(store, grammar):
     reserve(grammar.rule_weights, grammar.n_rules)
     for _ in range(MOST_PASSES):
         for i in range(first, end):
-            costs[i].plain = NO_END
-            costs[i].guarded = NO_END
-            costs[i].adding = NO_END
-            costs[i].naming = NO_END
+            costs[i].plain = ENDLESS
+            costs[i].guarded = ENDLESS
+            costs[i].adding = ENDLESS
+            costs[i].naming = ENDLESS
         changed = True
         n_sweeps = 0
         while changed and n_sweeps < MOST_SWEEPS:
@@ -283,13 +283,13 @@ def _whole_cost(grammar, state):
     """Cost of ending a run from a state to which nothing was added, without the weights that searches go by."""
     plain = grammar.state_costs[state].plain
     guarded = grammar.state_costs[state].guarded
-    if guarded >= NO_END:
+    if guarded >= ENDLESS:
         return plain
     guard = grammar.state_costs[state].guard
     n_named = _n_missing(grammar, guard, 0)
     adding = grammar.state_costs[state].adding
-    if adding < NO_END:
-        guarded = max(guarded, min(NO_END - 1, adding * max(1, _n_lacking(grammar, guard, 0, 0) - n_named)))
+    if adding < ENDLESS:
+        guarded = max(guarded, min(ENDLESS - 1, adding * max(1, _n_lacking(grammar, guard, 0, 0) - n_named)))
     if n_named > 0:
         rule = grammar.state_rules[state]
         guarded = max(guarded, _cost_of_missing(grammar, rule, guard, 0))
@@ -305,7 +305,7 @@ def greatest_cost(store, grammar):
     rest = 0
     for state in range(grammar.n_rtn_states):
         cost = _whole_cost(grammar, state)
-        if cost < NO_END:
+        if cost < ENDLESS:
             greatest = max(greatest, cost)
         for edge in range(grammar.edge_first[state], grammar.edge_first[state + 1]):
             if grammar.edges[edge].kind == EdgeKind.SCAN:
@@ -363,7 +363,7 @@ def _rest_of_parts(store, grammar, node):
         rest = max(
             cost_sum(_known_rest(grammar, store.nodes[node].a), behind), _known_rest(grammar, store.nodes[node].b)
         )
-        return min(rest, NO_END)
+        return min(rest, ENDLESS)
     if kind == NodeKind.REPEAT:
         operand = store.nodes[node].a
         more = max(store.nodes[node].low - 1, 0) * store.nodes[operand].distance

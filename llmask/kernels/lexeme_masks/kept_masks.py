@@ -9,7 +9,7 @@ from ..machine.jit import inline, kernel
 from ..machine.lanes import lowest_bit, without_lowest_bit
 from ..machine.raw import VECTOR_BYTES, differ_vectors
 from ..tables.interning import mix
-from ..tables.linear_hash import HASH_BITS, NO_RECORD, add_record, first_place, next_record
+from ..tables.linear_hash import HASH_BITS, NOT_FOUND, add_record, first_place, next_record
 from ..tables.memory import block, copy_bytes, ensure, load_i32, load_i64, new_block, reserve, store_i64
 from ..tables.store_layout import STORE
 from .trie_walk import has_bit, set_bit
@@ -60,7 +60,7 @@ def intern_mask(table, masks, heads, count, links_slot, words, n_words):
     links = block(table, links_slot)
     while place != 0:
         number, place = next_record(place, links, 8, hashed)
-        if number != NO_RECORD and _are_equal(load_i64(block(table, masks) + number * 8), words, n_words * 4):
+        if number != NOT_FOUND and _are_equal(load_i64(block(table, masks) + number * 8), words, n_words * 4):
             return number
     number = table[count]
     copy = new_block(table, n_words * 4)

@@ -10,7 +10,7 @@ walk goes on where it was. `state` keeps what it needs, int64[STATE_FIELDS + 3 *
     STACKED, ALLOWED   nodes that wait, or NEW; nodes that were allowed
     stack[n_nodes]     the nodes that wait, the last one next
     before[n_nodes]    of each the configuration before its token
-    after[n_nodes]     and behind it: UNKNOWN, REFUSED or a configuration
+    after[n_nodes]     and behind it: NOT_REACHED, REFUSED or a configuration
 
 In: a matcher's cell, the tree. Out: rows of the bitmask; those of refused nodes and behind these stay as they are.
 Cost: 0.2 us a node and its mask.
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from ..lexer.states import MISS
 from ..machine.jit import inline, kernel
+from ..machine.records import Kind
 from ..tables.memory import as_table, fill_bytes, load_i64
 from .advance import known_after
 from .assemble import FILL_EMPTY, FILL_MISS, fill
@@ -30,16 +31,19 @@ STACKED = 0
 ALLOWED = 1
 STATE_FIELDS = 2
 NEW = -1
-UNKNOWN = -3
+NOT_REACHED = -3
 NONE = -1
 NAMED = -4
 
-# what ends a walk
-WALKED = 0
-NO_MASK = 1  # the mask of the node on top of the stack is not built
-NO_STEP = 2  # the configuration behind its token is not built
-NO_TOKEN = 3  # no token of the vocabulary spells what comes behind it
-NO_TREE = 4  # a node is named twice, or does not exist; nothing was written
+
+class WalkEnd(Kind):
+    """What ends a walk."""
+
+    WALKED = 0
+    NO_MASK = 1  # the mask of the node on top of the stack is not built
+    NO_STEP = 2  # the configuration behind its token is not built
+    NO_TOKEN = 3  # no token of the vocabulary spells what comes behind it
+    NO_TREE = 4  # a node is named twice, or does not exist; nothing was written
 
 
 @inline
@@ -71,10 +75,10 @@ def walk_drafts(cell, next_token, next_sibling, tokens, state, mask, row):
     before, after = STATE_FIELDS + n_nodes, STATE_FIELDS + 2 * n_nodes
     if state[STACKED] == NEW:
         for node in range(n_nodes):
-            state[STATE_FIELDS + node] = UNKNOWN
-            state[after + node] = UNKNOWN
+            state[STATE_FIELDS + node] = NOT_REACHED
+            state[after + node] = NOT_REACHED
         if next_sibling[0] != NONE or not (_are_links(next_token, state) and _are_links(next_sibling, state)):
-            return NO_TREE
+            return WalkEnd.NO_TREE
         state[STACKED] = 1
         state[ALLOWED] = 0
         state[STATE_FIELDS] = 0
@@ -82,18 +86,18 @@ def walk_drafts(cell, next_token, next_sibling, tokens, state, mask, row):
     while state[STACKED] > 0:
         node = state[STATE_FIELDS + state[STACKED] - 1]
         reached = state[after + node]
-        if reached == UNKNOWN:
+        if reached == NOT_REACHED:
             reached = after_draft(store, grammar, state[before + node], tokens[node])
             if reached == MISS:
-                return NO_STEP
+                return WalkEnd.NO_STEP
             state[after + node] = reached
         if reached != REFUSED:
             words = mask.ctypes.data + (row + node) * row_words * 4
             status = fill(store, grammar, reached, words, 0)
             if status == FILL_MISS:
-                return NO_MASK
+                return WalkEnd.NO_MASK
             if status == FILL_EMPTY:
-                return NO_TOKEN
+                return WalkEnd.NO_TOKEN
             fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
             state[ALLOWED] += 1
         state[STACKED] -= 1
@@ -101,7 +105,7 @@ def walk_drafts(cell, next_token, next_sibling, tokens, state, mask, row):
             _push(state, next_sibling[node], state[before + node], before)
         if reached != REFUSED and next_token[node] != NONE:
             _push(state, next_token[node], reached, before)
-    return WALKED
+    return WalkEnd.WALKED
 
 
 @inline

@@ -32,7 +32,7 @@ from ..tables.memory import reserve
 from ..values.called_rules import FIRST_WORD, SIZE, variant
 
 ANOTHER = -1  # the member without a name
-NO_BOUND = 2**31 - 1
+UNLIMITED = 2**31 - 1
 
 
 @inline
@@ -57,7 +57,7 @@ def _passes_set(grammar, guard, number):
     member = asked.member
     if member != ANOTHER and _word(grammar, number, member >> 5) >> (member & 31) & 1 != 0:
         return False
-    if asked.high == NO_BOUND:
+    if asked.high == UNLIMITED:
         return True
     missing = n_missing(grammar, number, asked.required)
     if member != ANOTHER and _required_word(grammar, asked.required, member >> 5) >> (member & 31) & 1 != 0:

@@ -31,7 +31,7 @@ from __future__ import annotations
 from ..machine.jit import inline, kernel
 from ..tables.interning import intern_list, mix
 from ..tables.kinds import NodeKind
-from ..tables.linear_hash import HASH_BITS, NO_RECORD, add_record, first_place, next_record
+from ..tables.linear_hash import HASH_BITS, NOT_FOUND, add_record, first_place, next_record
 from ..tables.memory import exceed, reserve, spend
 from ..tables.store_layout import LIMIT_NODES, STORE
 from .class_maps import intern_map, map_of_set, meet
@@ -73,7 +73,7 @@ def find_node(store, kind, a, b, low, high):
     place = first_place(store, STORE.node_heads, STORE.n_nodes, hashed)
     while place != 0:
         node, place = next_record(place, nodes.address + _NEXT, _NODE_BYTES, hashed)
-        if node != NO_RECORD and nodes[node].kind == kind and nodes[node].b == b:
+        if node != NOT_FOUND and nodes[node].kind == kind and nodes[node].b == b:
             if kind == NodeKind.LITERAL:
                 if _same_literal(store, nodes[node].a, a, b):
                     return node

@@ -20,9 +20,9 @@ from .nodes import Node
 
 MOST_PAIRS = 2048
 MOST_NODES = 50_000  # that the derivatives may add: those of counts inside counts are large
-INDEX_SIZE = 8192  # open addressing: place of a pair in the list + 1
+PAIR_INDEX_SIZE = 8192  # open addressing: place of a pair in the list + 1
 MAY_BOTH_END = 256  # place behind the flags of the bytes
-_MULTIPLIER = 2654435761
+_HASH_MULTIPLIER = 2654435761
 
 
 @kernel
@@ -31,10 +31,10 @@ def extensions(store, one, other, flags):
     some string is in both; the empty string is none. Returns 1, or 0 where it takes too much to decide it.
     """
     index = store.scratch_top
-    pairs = index + INDEX_SIZE
+    pairs = index + PAIR_INDEX_SIZE
     end = pairs + 2 * (MOST_PAIRS + 1)
     address = reserve(store.scratch, end)
-    fill_bytes(address.address + index * 4, INDEX_SIZE * 4, 0)
+    fill_bytes(address.address + index * 4, PAIR_INDEX_SIZE * 4, 0)
     store.scratch_top = end
     address[pairs] = one
     address[pairs + 1] = other
@@ -70,14 +70,14 @@ def extensions(store, one, other, flags):
 @inline
 def _enter(store, index, pairs, n, left, right):
     """Enter a pair into the list of `n`, if it is not there; returns how many there are, or MOST_PAIRS + 1."""
-    slot = ((left * 31 + right) * _MULTIPLIER >> 8) & (INDEX_SIZE - 1)
+    slot = ((left * 31 + right) * _HASH_MULTIPLIER >> 8) & (PAIR_INDEX_SIZE - 1)
     while True:
         place = store.scratch[index + slot] - 1
         if place < 0:
             break
         if store.scratch[pairs + 2 * place] == left and store.scratch[pairs + 2 * place + 1] == right:
             return n
-        slot = (slot + 1) & (INDEX_SIZE - 1)
+        slot = (slot + 1) & (PAIR_INDEX_SIZE - 1)
     if n == MOST_PAIRS:
         return MOST_PAIRS + 1
     address = store.scratch

@@ -18,8 +18,8 @@ from .emptiness import is_empty
 from .nodes import Node, push
 
 MOST_STATES = 512
-INDEX_SIZE = 1024  # open addressing: place of a node in the list + 1
-_MULTIPLIER = 2654435761
+NODE_INDEX_SIZE = 1024  # open addressing: place of a node in the list + 1
+_HASH_MULTIPLIER = 2654435761
 
 
 @kernel
@@ -28,7 +28,7 @@ def is_open(store, root):
     if store.nodes[root].finite:
         return False
     index = store.scratch_top
-    nodes = index + INDEX_SIZE
+    nodes = index + NODE_INDEX_SIZE
     leads_on = nodes + MOST_STATES
     edges = leads_on + MOST_STATES
     address = reserve(store.scratch, edges)
@@ -69,14 +69,14 @@ def is_open(store, root):
 @inline
 def _place(store, index, nodes, node):
     """Place of a node in the list, or -1 - (its place in the index)."""
-    slot = (node * _MULTIPLIER >> 8) & (INDEX_SIZE - 1)
+    slot = (node * _HASH_MULTIPLIER >> 8) & (NODE_INDEX_SIZE - 1)
     while True:
         place = store.scratch[index + slot] - 1
         if place < 0:
             return -1 - slot
         if store.scratch[nodes + place] == node:
             return place
-        slot = (slot + 1) & (INDEX_SIZE - 1)
+        slot = (slot + 1) & (NODE_INDEX_SIZE - 1)
 
 
 @inline

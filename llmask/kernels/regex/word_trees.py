@@ -25,8 +25,8 @@ from .constructors import literal_node, make_bytes, make_concat
 from .nodes import Node, push
 from .set_operations import make_union
 
-ENTRY = 5
-LETTER, HASH, PIECE, LENGTH, NODE = range(ENTRY)
+BRANCH_ENTRY = 5
+LETTER, HASH, PIECE, LENGTH, NODE = range(BRANCH_ENTRY)
 DEPTH, N_ENTRIES, BRANCH_BEFORE = -3, -2, -1  # in front of a branch's entries
 HEADER = 3
 NO_BRANCH = 0
@@ -134,7 +134,7 @@ def _close(store, branch):
     n = store.scratch[branch + N_ENTRIES]
     first = store.scratch_top
     for i in range(n):
-        letter = store.scratch[branch + i * ENTRY + LETTER]
+        letter = store.scratch[branch + i * BRANCH_ENTRY + LETTER]
         if letter == -1:
             push(store, Node.EPSILON)
         elif letter >= 0:
@@ -147,12 +147,12 @@ def _close(store, branch):
 @kernel
 def _member(store, branch, i, n):
     """Node of entry `i` and of those behind it that have the same rest; their letters become -2."""
-    at = branch + i * ENTRY
+    at = branch + i * BRANCH_ENTRY
     letter = store.scratch[at + LETTER]
     piece, length, rest = store.scratch[at + PIECE], store.scratch[at + LENGTH], store.scratch[at + NODE]
     letters = store.scratch_top
     n_letters = 1
-    for other in range(at + ENTRY, branch + n * ENTRY, ENTRY):
+    for other in range(at + BRANCH_ENTRY, branch + n * BRANCH_ENTRY, BRANCH_ENTRY):
         if store.scratch[other + LETTER] >= 0 and _same_rest(store, at, other):
             if n_letters == 1:
                 for _ in range(8):

@@ -19,7 +19,7 @@ from __future__ import annotations
 from ..machine.jit import inline, kernel
 from ..machine.raw import wrapped_product
 from ..machine.records import ENTRY, LIST, Lists, Map
-from .linear_hash import HASH_BITS, NO_RECORD, add_record, drop_record, first_place, next_record
+from .linear_hash import HASH_BITS, NOT_FOUND, add_record, drop_record, first_place, next_record
 from .memory import get_i32, load_i64, reserve, spend, store_i64
 
 _HEADS, _COUNT = Lists.parts["heads"][0], Lists.parts["count"][0]
@@ -69,7 +69,7 @@ def find_list(lists, address, first, n, hashed):
     place = first_place(lists.table, lists.slot + _HEADS, lists.slot + _COUNT, hashed)
     while place != 0:
         number, place = next_record(place, records.address + _LIST_LINK, _LIST_BYTES, hashed)
-        if number != NO_RECORD and records[number].length == n:
+        if number != NOT_FOUND and records[number].length == n:
             offset = records[number].offset
             same = True
             for i in range(n):
@@ -127,16 +127,16 @@ def _find_entry(pairs, key):
     entries = pairs.entries.address
     while place != 0:
         entry, place = next_record(place, entries + _ENTRY_LINK, _ENTRY_BYTES, hashed)
-        if entry != NO_RECORD and load_i64(entries + entry * _ENTRY_BYTES) == key:
+        if entry != NOT_FOUND and load_i64(entries + entry * _ENTRY_BYTES) == key:
             return entry
-    return NO_RECORD
+    return NOT_FOUND
 
 
 @inline
 def map_get(pairs, key):
     """Value for `key`, or MISSING."""
     entry = _find_entry(pairs, key)
-    return pairs.entries[entry].value if entry != NO_RECORD else MISSING
+    return pairs.entries[entry].value if entry != NOT_FOUND else MISSING
 
 
 @inline
@@ -161,7 +161,7 @@ def map_put(pairs, key, value):
 def map_change(pairs, key, value):
     """Give a key another value, or add it. Only for maps that nobody reads without the lock."""
     entry = _find_entry(pairs, key)
-    if entry != NO_RECORD:
+    if entry != NOT_FOUND:
         pairs.entries[entry].value = value
     else:
         map_put(pairs, key, value)

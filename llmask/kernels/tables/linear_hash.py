@@ -35,7 +35,7 @@ PLACES = 8
 PER_BUCKET = 5
 MIN_BUCKETS = 4
 HASH_BITS = 0x7FFFFFFF
-NO_RECORD = -1
+NOT_FOUND = -1
 NUMBER_BITS = (1 << 30) - 1  # of what is in a place: number of its record + 1
 LAST = 1 << 30
 MORE = 1 << 31
@@ -72,14 +72,14 @@ def first_place(table, buckets, count, hashed):
 
 @inline
 def next_record(place, links, size, hashed):
-    """The next record with this hash, or NO_RECORD, and where to look on, 0: nowhere.
+    """The next record with this hash, or NOT_FOUND, and where to look on, 0: nowhere.
 
     `place` is the address of a place, or minus the number + 1 of the record before in a chain.
     """
     while place > 0:
         item = load_acquire(place)
         if item == 0:
-            return NO_RECORD, _NOWHERE
+            return NOT_FOUND, _NOWHERE
         place += 8
         if item & LAST != 0:
             place = -(item & NUMBER_BITS) if item & MORE != 0 else _NOWHERE
@@ -89,7 +89,7 @@ def next_record(place, links, size, hashed):
         place = -load_i32(links + (-place - 1) * size)
         if place != _NOWHERE and load_i32(links + (-place - 1) * size + 4) == hashed:
             return -place - 1, place
-    return NO_RECORD, _NOWHERE
+    return NOT_FOUND, _NOWHERE
 
 
 @kernel

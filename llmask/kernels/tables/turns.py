@@ -20,7 +20,7 @@ from .store_layout import STORE
 
 LOCKED = 1  # an operation of whoever has the store's lock
 FORKING = 2  # whoever has the store's lock, and forks
-LOOKS_BEFORE_YIELD = 1000
+TURN_LOOKS = 1000
 
 _CAN_YIELD = sys.platform != "win32"
 if _CAN_YIELD:
@@ -41,7 +41,7 @@ def wait_for_turn(store):
         if load_acquire(address_of(store) + 8 * STORE.writer) == FORKING:
             return 0
         looks += 1
-        if _CAN_YIELD and looks > LOOKS_BEFORE_YIELD:
+        if _CAN_YIELD and looks > TURN_LOOKS:
             _sched_yield()
     return 1
 

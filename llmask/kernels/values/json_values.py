@@ -24,7 +24,7 @@ OBJECT = 257
 INCOMPLETE = -4
 ADD = 0  # what to do with a value that was never recorded
 FIND = 1
-OPENED = -2  # in the stack: the beginning of an array or an object
+VALUE_OPENED = -2  # in the stack: the beginning of an array or an object
 QUOTE, BACKSLASH, MINUS, PLUS, POINT, ZERO, NINE, LETTER_E = 0x22, 0x5C, 0x2D, 0x2B, 0x2E, 0x30, 0x39, 0x65
 OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT, COMMA, COLON = 0x5B, 0x5D, 0x7B, 0x7D, 0x2C, 0x3A
 MAX_EXPONENT_DIGITS = 15
@@ -61,7 +61,7 @@ def value_number(grammar, n, action, is_whole):
     while at < n:
         byte = plain[at]
         if byte == OPEN_ARRAY or byte == OPEN_OBJECT:
-            stack[top] = OPENED
+            stack[top] = VALUE_OPENED
             top += 1
             at += 1
             continue
@@ -71,7 +71,7 @@ def value_number(grammar, n, action, is_whole):
         if byte == CLOSE_ARRAY or byte == CLOSE_OBJECT:
             number = _close(grammar, stack, top, byte == CLOSE_OBJECT, action)
             top -= 1
-            while stack[top] != OPENED:
+            while stack[top] != VALUE_OPENED:
                 top -= 1
             at += 1
         else:
@@ -84,7 +84,7 @@ def value_number(grammar, n, action, is_whole):
             return MISSING
         stack[top] = number
         top += 1
-    return stack[0] if top == 1 and stack[0] != OPENED else INCOMPLETE
+    return stack[0] if top == 1 and stack[0] != VALUE_OPENED else INCOMPLETE
 
 
 @inline
@@ -121,14 +121,14 @@ def _scalar_number(grammar, plain, at, end, action):
 
 @kernel
 def _close(grammar, stack, top, is_object, action):
-    """Number of the array or object whose members are the last ones of the stack, down to OPENED."""
+    """Number of the array or object whose members are the last ones of the stack, down to VALUE_OPENED."""
     first = top
-    while stack[first - 1] != OPENED:
+    while stack[first - 1] != VALUE_OPENED:
         first -= 1
     if not is_object:
         stack[first - 1] = ARRAY
         number = _number_of(grammar, stack, first - 1, top - first + 1, action)
-        stack[first - 1] = OPENED
+        stack[first - 1] = VALUE_OPENED
         return number
     n = (top - first) // 2
     order = reserve(grammar.value_order, n)

@@ -91,7 +91,7 @@ class IntervalCounter:
         if not self._text.isascii():
             is_first = np.frombuffer(self._data, np.uint8) & 0xC0 != 0x80
             arrays[slots.OFFSETS] = np.append(np.flatnonzero(is_first), n_bytes)
-        self._slots = np.zeros(slots.N_SLOTS, np.int64)
+        self._slots = np.zeros(slots.N_COUNTER_SLOTS, np.int64)
         self._slots[[slots.ENCODER, slots.TEXT, slots.N_ROWS]] = tables.address, address_of(self._data), n_rows
         for slot, array in arrays.items():
             self._slots[slot] = array.ctypes.data

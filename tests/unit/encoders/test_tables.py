@@ -8,7 +8,7 @@ import numpy as np
 
 from llmask.encoders.tables import SHORT_LIST, EncoderTable, address_of, build_double_array, double_array
 from llmask.kernels.encoders import double_array as layout
-from llmask.kernels.encoders.encoder_slots import MAX_PATTERNS, N_SLOTS, EncoderSlot
+from llmask.kernels.encoders.encoder_slots import MAX_PATTERNS, N_ENCODER_SLOTS, EncoderSlot
 from llmask.trie.build import build_trie
 from llmask.vocabulary.strings import make_table
 
@@ -30,7 +30,7 @@ def test_ids_become_plain_integers():
 def test_slots_do_not_overlap():
     assert len(set(map(int, EncoderSlot))) == len(EncoderSlot.__members__)  # no two names of one slot
     assert EncoderSlot.OFFSETS == EncoderSlot.TRANSITIONS + MAX_PATTERNS
-    assert max(EncoderSlot) < N_SLOTS
+    assert max(EncoderSlot) < N_ENCODER_SLOTS
 
 
 def test_the_double_array_holds_the_tokens(rng):
