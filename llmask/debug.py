@@ -27,13 +27,14 @@ from .kernels.lexer import states as lexer_states
 from .kernels.machine.views import RecordView
 from .kernels.mask import assemble, configurations
 from .kernels.parser import rows as earley_rows
-from .kernels.parser.items import LINK, LINKED
+from .kernels.parser.items import LEO_ITEM, SHARED_BY_LEO
 from .kernels.tables.grammar_layout import GRAMMAR
 from .kernels.tables.kinds import MaskKind
 from .kernels.tables.store_layout import STORE
 from .kernels.values.called_rules import FIRST_WORD, SIZE, TEXTS_OF_SET
-from .kernels.values.places import FIRST_PLACE, NO_RECORD, ROW_MARK
+from .kernels.values.parse_states import FIRST_TRACKED
 from .kernels.values.text_sets import NO_TEXTS, UNKNOWN_TEXT
+from .kernels.values.transcripts import NO_TRANSCRIPT, VALUE_START
 from .matching.matcher import Matcher
 from .regex.notation import list_in
 from .store.loaded_grammar import LoadedGrammar
@@ -42,7 +43,7 @@ SHOWN_TOKENS = 12
 FLAGS = {
     "accepts": "the document may end here",
     "begins_value": "a tracked value may begin here",
-    "records": "its text is recorded",
+    "tracks": "its text is recorded",
     "is_undecided": "a text decides what may follow",
     "is_tentative": "one text more is left out than is known",
     "is_limited": "there may be few values",
@@ -160,9 +161,9 @@ class Configuration(NamedTuple):
 
     def __str__(self) -> str:
         ends = "may" if self.may_end else "may not"
-        place = f"row {self.row.number}, lexer state {self.lexer_state.number}"
+        where = f"row {self.row.number}, lexer state {self.lexer_state.number}"
         recorded = f", recorded {self.recorded!r}" if self.recorded else ""
-        lines = [f"configuration {self.number}: {place}{recorded}; the document {ends} end here"]
+        lines = [f"configuration {self.number}: {where}{recorded}; the document {ends} end here"]
         if self.mask is None:
             return lines[0] + "\n  its mask is not built yet: fill_bitmask builds it"
         lines.append(f"  {len(self.mask.tokens())} tokens are allowed")
@@ -190,7 +191,7 @@ def items(of: Matcher | LoadedGrammar, number: int | None = None) -> tuple[Item,
 def row(of: Matcher | LoadedGrammar, number: int | None = None) -> Row:
     """The row at the place of a matcher, or one by its number."""
     reader = _Reader(of)
-    return reader.row(reader.place(_here(of))[0] if number is None else number)
+    return reader.row(reader.row_and_transcript(_here(of))[0] if number is None else number)
 
 
 def rows(of: Matcher | LoadedGrammar) -> list[Row]:
@@ -291,7 +292,7 @@ class _Reader:
     # --- rows
 
     def _item(self, state: int, parameter: int, origin: int) -> Item:
-        if state == LINK:
+        if state == LEO_ITEM:
             return Item("Leo items", "", origin, state)
         return Item(self.text.item(state), self._parameter(state, parameter), origin, state)
 
@@ -332,7 +333,7 @@ class _Reader:
             self._entries(row.scans, row.n_scans),
             self._entries(row.waits, row.n_waits),
             tuple(text for flag, text in FLAGS.items() if getattr(row, flag)),
-            any(triple[0] == earley_rows.LINK_MARK for triple in triples),
+            any(triple[0] == earley_rows.LEO_MARK for triple in triples),
             row.start,
         )
 
@@ -345,25 +346,27 @@ class _Reader:
             is_scan = self._edges[edge][0] == SCAN
             name = self.lexeme(symbol) if is_scan else self.text.names[symbol]
             state = bisect_right(self._first_edges, edge) - 1
-            item = self._item(LINK, 0, origin) if parameter == LINKED else self._item(state, parameter, origin)
+            item = (
+                self._item(LEO_ITEM, 0, origin) if parameter == SHARED_BY_LEO else self._item(state, parameter, origin)
+            )
             found.append((name, item))
         return tuple(found)
 
-    def place(self, number: int) -> tuple[int, int]:
-        """The row of a configuration, and what is recorded there (kernels/records.py)."""
-        place = self.table.view.configurations[number].place
-        if place < FIRST_PLACE:
-            return place, NO_RECORD
-        entry = self.table.view.places.entries[place - FIRST_PLACE]
+    def row_and_transcript(self, number: int) -> tuple[int, int]:
+        """The row of a configuration, and the transcript there."""
+        parse_state = self.table.view.configurations[number].parse_state
+        if parse_state < FIRST_TRACKED:
+            return parse_state, NO_TRANSCRIPT
+        entry = self.table.view.parse_states.entries[parse_state - FIRST_TRACKED]
         return entry.high, entry.key
 
-    def _recorded(self, record: int) -> bytes:
+    def _recorded(self, transcript: int) -> bytes:
         found = []
-        while record != NO_RECORD:
-            entry = self.table.view.records.entries[record - 1]
-            if entry.key < ROW_MARK:
+        while transcript != NO_TRANSCRIPT:
+            entry = self.table.view.transcripts.entries[transcript - 1]
+            if entry.key < VALUE_START:
                 found.append(entry.key)
-            record = entry.high
+            transcript = entry.high
         return bytes(reversed(found))
 
     # --- lexer states, configurations
@@ -382,12 +385,12 @@ class _Reader:
     def configuration(self, number: int) -> Configuration:
         """A configuration by its number."""
         assert number != configurations.ENDED, "after the end of sequence there is neither a row nor a lexer state"
-        row, record = self.place(number)
-        record_here = self.table.view.configurations[number]
-        state, may_end = record_here.state, record_here.accepts != 0
-        mask = self._mask(record_here, may_end)
+        row, transcript = self.row_and_transcript(number)
+        here = self.table.view.configurations[number]
+        state, may_end = here.state, here.accepts != 0
+        mask = self._mask(here, may_end)
         texts = {} if mask is None else {token: self._token(token) for token in mask.tokens()}
-        shown = self.row(row), self.lexer_state(state), self._recorded(record)
+        shown = self.row(row), self.lexer_state(state), self._recorded(transcript)
         return Configuration(number, *shown, may_end, mask, texts)
 
     def _mask(self, here: RecordView, may_end: bool) -> Mask | None:
@@ -417,10 +420,10 @@ class _Reader:
         if state == lexer_states.DEAD:
             return []
         view = self.store.table.view
-        twin = view.states[view.states[state].twin]
-        if twin.mask_kind == MaskKind.LIST:
-            return [view.token_lists[i] for i in range(twin.mask, twin.mask + twin.n_tokens)]
-        return self._words(view.masks[twin.mask])
+        anonymous = view.states[view.states[state].anonymous]
+        if anonymous.mask_kind == MaskKind.LIST:
+            return [view.token_lists[i] for i in range(anonymous.mask, anonymous.mask + anonymous.n_tokens)]
+        return self._words(view.masks[anonymous.mask])
 
     def _words(self, address: int) -> list[int]:
         """Tokens of a whole bitmask."""

@@ -25,7 +25,7 @@ from llmask.kernels.tables.grammar_layout import GRAMMAR
 from llmask.kernels.tables.kinds import EdgeKind, GuardKind
 from llmask.kernels.tables.store_layout import STORE
 from llmask.kernels.values.called_rules import FIRST_WORD, SIZE, TEXTS_OF_SET
-from llmask.kernels.values.places import FIRST_PLACE
+from llmask.kernels.values.parse_states import FIRST_TRACKED
 from llmask.matching.matcher import Matcher
 from llmask.store.generation import Generation
 
@@ -378,7 +378,7 @@ class Remaining:
         return self._store.raw(STORE.class_maps + 1, 256 * state.map, 256)
 
     def _row_of(self, place: int) -> int:
-        return place if place < FIRST_PLACE else int(self._views.places.entries[place - FIRST_PLACE].high)
+        return place if place < FIRST_TRACKED else int(self._views.parse_states.entries[place - FIRST_TRACKED].high)
 
     def _from(self, row: int, state: int) -> float:
         """From a row on, its lexeme read up to a lexer state."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 from .canonical.review import review_cell
 from .canonical.steps import step_and_review
 from .finish.operations import run as run_finish
-from .lexer.dense_transitions import forget_hot_rows
+from .lexer.dense_transitions import forget_dense_rows
 from .lexer.states import MISS, init_states
 from .machine.atomics import exchange
 from .machine.calls import address_of_code, call_at
@@ -61,7 +61,7 @@ def _begin(store, grammar, ticks):
     grammar.max_work = ticks
     store.max_nodes = store.n_nodes + store.nodes_per_call
     store.max_states = store.state_keys.count + store.states_per_call
-    forget_hot_rows(store)
+    forget_dense_rows(store)
 
 
 @inline

@@ -243,7 +243,7 @@ class Ends:
     def _find_reach(self, configuration: int) -> Reach:
         run = self._generation.run
         pairs = self._pairs(Operation.LIST_CROSSING, configuration)
-        state = run(Operation.TWIN_OF, configuration)
+        state = run(Operation.ANONYMOUS_OF, configuration)
         first_tokens = self.inside(state).first_tokens
         spend(GROUP_WORK * len(first_tokens))  # as texts: as a token the first one of a group may be named
         reached = self._behind(configuration, first_tokens, Operation.AFTER_TEXTS)
@@ -295,7 +295,7 @@ class Ends:
     def _without_records(self, configurations: Int32s) -> Int32s:
         """Configurations of the same rows where nothing is recorded."""
         data = np.concatenate([configurations, np.zeros(len(configurations), np.int32)])
-        self._generation.run(Operation.WITHOUT_RECORDS, data=data)
+        self._generation.run(Operation.WITHOUT_TRANSCRIPTS, data=data)
         return data[len(configurations) :]
 
     def _behind(self, configuration: int, tokens: Int32s, operation: int = Operation.AFTER_TOKENS) -> Int32s:

@@ -24,7 +24,7 @@ from ..kernels.tables.grammar_layout import GRAMMAR, GRAMMAR_POOLS
 from ..kernels.tables.operations import Operation
 from ..kernels.values import json_values
 from ..kernels.values.called_rules import LATE
-from ..kernels.values.places import MOST_ROWS
+from ..kernels.values.parse_states import MOST_ROWS
 from ..kernels.values.text_sets import CHUNK_BITS, FIRST_CHUNK, NO_TEXTS
 from ..work import active, metered
 from .rule_source import RuleSource
@@ -32,7 +32,7 @@ from .store import Store
 
 MOST_MADE = 5000  # rules that one step may have written
 FEW_ITEMS = 4  # links of so many items are taken apart, see kernels/parser/leo_items.py
-MOST_LINKS = 2  # in one row
+MOST_LEO_ITEMS = 2  # in one row
 _NO_DATA = np.zeros(0, np.int32)
 
 
@@ -65,7 +65,7 @@ class Generation:
         slots[GRAMMAR.max_items] = limits.max_items
         slots[GRAMMAR.max_unique] = limits.max_unique_values
         slots[GRAMMAR.few_items] = FEW_ITEMS
-        slots[GRAMMAR.most_links] = MOST_LINKS
+        slots[GRAMMAR.most_leo_items] = MOST_LEO_ITEMS
         if store.canonical_table is not None:
             slots[GRAMMAR.canon] = store.canonical_table.address
             slots[GRAMMAR.tells_ends] = 1

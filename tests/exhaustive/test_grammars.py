@@ -65,7 +65,7 @@ def compiled(store: Any, world: World, rng: random.Random) -> Any:
     world.rules.chained = array("i", range(len(world.rules.names)))
     grammar = CompiledGrammar(store, world.rules)
     grammar.table.view.few_items = rng.choice((0, 0, 1))
-    grammar.table.view.most_links = rng.choice((0, 1, 2, 99))
+    grammar.table.view.most_leo_items = rng.choice((0, 1, 2, 99))
     return grammar
 
 

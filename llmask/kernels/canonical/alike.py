@@ -24,7 +24,7 @@ OF_SEVERAL = 1 << 33  # added to the number of a shape of several lexemes
 def shape_of(store, canon, state):
     """A number that lexer states have in common if the same is left of their lexemes."""
     if store.states[state].single != 0 or canon.bytes_used > canon[SHARED_BYTES]:
-        return store.states[state].twin
+        return store.states[state].anonymous
     n = list_length(store.state_keys, state)
     address = ensure(canon, SHAPE, (n + 1) * 4)
     for i in range(1, n, 2):

@@ -74,18 +74,18 @@ def _mixed_tokens(canon, split):
 
 
 @kernel
-def _left_open(store, grammar, canon, twin, split):
+def _left_open(store, grammar, canon, anonymous, split):
     """Address of (m, n, mixed tokens that a lexer state, or DEAD, does not know to be followed), or 0: stop.
 
     The first m are in the mask of the lexer state, if that is one of many tokens.
     """
-    key = (twin + 1) << 16 | split
+    key = (anonymous + 1) << 16 | split
     known = map_get(map_at(canon, MIXED_TOKENS), key)
     if known >= 0:
         return canon.tokens.address + known * 4
     mixed, mask = _mixed_tokens(canon, split), 0
-    if twin != DEAD and store.states[twin].mask_kind == MaskKind.WORDS:
-        mask = store.masks[store.states[twin].mask]
+    if anonymous != DEAD and store.states[anonymous].mask_kind == MaskKind.WORDS:
+        mask = store.masks[store.states[anonymous].mask]
     canon[N_FOUND] = canon[N_DOUBTFUL] = 0
     for i in range(load_i32(mixed + 4)):
         token = load_i32(mixed + 8 + i * 4)
@@ -93,7 +93,7 @@ def _left_open(store, grammar, canon, twin, split):
             append(canon, DOUBTFUL, N_DOUBTFUL, token)
             continue
         after = look_up(canon, BREAKS, split, token)
-        found = look_inside(store, grammar, canon, twin, after, token, NO_CHAIN)
+        found = look_inside(store, grammar, canon, anonymous, after, token, NO_CHAIN)
         if found == NEEDS_STATE or has_stopped(store, grammar):
             return 0
         if found != FOLLOWS_ON:
@@ -107,9 +107,9 @@ def _left_open(store, grammar, canon, twin, split):
 
 
 @kernel
-def _list_left(store, grammar, canon, configuration, split, twin, left):
+def _list_left(store, grammar, canon, configuration, split, anonymous, left):
     """List in DOUBTFUL what is left open: of tokens that are not in the mask of the lexer state the crossing ones."""
-    has_many = twin != DEAD and store.states[twin].mask_kind == MaskKind.WORDS
+    has_many = anonymous != DEAD and store.states[anonymous].mask_kind == MaskKind.WORDS
     are_listed = grammar.configurations[configuration].mask_kind & KIND_BITS != MaskKind.WORDS
     is_short = has_many and are_listed and grammar.names_tokens != NAMES_ORDINARY
     canon[N_DOUBTFUL] = 0
@@ -135,11 +135,11 @@ def find_broken(store, grammar, canon, configuration, split):
     known = known_broken(grammar, configuration, split)
     if known != 0:
         return known
-    twin = inside_state(store, grammar, configuration)
-    left = _left_open(store, grammar, canon, twin, split)
+    anonymous = inside_state(store, grammar, configuration)
+    left = _left_open(store, grammar, canon, anonymous, split)
     if left == 0:
         return 0
-    _list_left(store, grammar, canon, configuration, split, twin, left)
+    _list_left(store, grammar, canon, configuration, split, anonymous, left)
     context = context_of(split, NO_TOKEN, NO_CHAIN)
     found = consider_again(store, grammar, canon, configuration, context, 0, canon[N_DOUBTFUL])
     if found == NEEDS_STATE or has_stopped(store, grammar):

@@ -19,11 +19,12 @@ from ..machine.raw import load_u32
 from ..mask.assemble import KIND_BITS
 from ..mask.cell import clear_bit
 from ..mask.configurations import REFUSED, pack, start_after
-from ..parser.goto import certain_goto, goto
+from ..parser.goto import goto
+from ..parser.tracked_goto import certain_goto
 from ..tables.int_lists import append
 from ..tables.kinds import MaskKind
 from ..tables.memory import block, ensure, load_i32, store_i32
-from ..values.places import FIRST_PLACE, MOST_ROWS, row_of
+from ..values.parse_states import FIRST_TRACKED, MOST_ROWS, row_of
 from .alike import lexemes_by_number, shape_of
 from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
@@ -55,7 +56,7 @@ def exit_of(store, grammar, place, lexemes):
 
     Where the tokens are recorded it is a bare row (mask/boundary_tokens.py), if it is the same whatever they spell.
     """
-    if place >= FIRST_PLACE and lexemes != grammar.ignored:
+    if place >= FIRST_TRACKED and lexemes != grammar.ignored:
         row = certain_goto(store, grammar, row_of(grammar, place), lexemes)
         if row < 0 or has_flag_of_row(grammar, row, UNCERTAIN):
             return REFUSED
@@ -90,7 +91,7 @@ def first_that_holds(store, grammar, canon, behind, texts, bits):
 def inside_state(store, grammar, configuration):
     """The lexer state that carries the mask of tokens inside of the lexeme, or DEAD."""
     state = grammar.configurations[configuration].state
-    return DEAD if state == DEAD else store.states[state].twin
+    return DEAD if state == DEAD else store.states[state].anonymous
 
 
 @inline
@@ -159,11 +160,20 @@ def find_dead(store, grammar, canon, configuration, split, tokens, n):
 
     The tokens are those of a short mask that stay inside of the lexeme, and may follow if they are compatible.
     """
-    twin = inside_state(store, grammar, configuration)
-    place = grammar.configurations[configuration].place
+    anonymous = inside_state(store, grammar, configuration)
+    place = grammar.configurations[configuration].parse_state
     state = grammar.configurations[configuration].state
     groups = find_groups(
-        store, grammar, canon, twin, 0, split, shape_of(store, canon, twin) << 16 | split, twin, tokens, n
+        store,
+        grammar,
+        canon,
+        anonymous,
+        0,
+        split,
+        shape_of(store, canon, anonymous) << 16 | split,
+        anonymous,
+        tokens,
+        n,
     )
     canon[N_FOUND] = 0
     return look_at_groups(store, grammar, canon, configuration, split, place, state, groups)
@@ -173,9 +183,9 @@ NOT_ASKED = -1  # in place of what certainly may come
 
 
 @inline
-def look_inside(store, grammar, canon, twin, after, token, chain):
+def look_inside(store, grammar, canon, anonymous, after, token, chain):
     """The verdict of a token that stays inside of the lexeme of a lexer state, CUT where that does not tell."""
-    inside = go_token(store, grammar, pack(INSIDE_PLACE, twin), token)
+    inside = go_token(store, grammar, pack(INSIDE_PLACE, anonymous), token)
     if inside < 0 or store.states[inside & 0xFFFFFFFF].finished != 0:
         return CUT
     return verdict_inside(store, grammar, canon, inside & 0xFFFFFFFF, after, token, chain)
@@ -211,15 +221,15 @@ def consider_again(store, grammar, canon, configuration, context, removed, n_mix
             append(canon, FOUND, N_FOUND, token)
     own = _clear_crossing(grammar, configuration, bits)
     result = CUT if removed != 0 and load_i32(removed) != 0 else FOLLOWS_ON
-    twin = inside_state(store, grammar, configuration)
-    start = pack(grammar.configurations[configuration].place, grammar.configurations[configuration].state)
+    anonymous = inside_state(store, grammar, configuration)
+    start = pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
     is_named = names_ordinary(store, grammar, start)
     mask = 0  # of the tokens that stay inside of the lexeme
-    if twin != DEAD and store.states[twin].mask_kind == MaskKind.WORDS:
-        mask = store.masks[store.states[twin].mask]
+    if anonymous != DEAD and store.states[anonymous].mask_kind == MaskKind.WORDS:
+        mask = store.masks[store.states[anonymous].mask]
     sure = NOT_ASKED
-    if mask != 0 and canon[MOST_CANDIDATES] >= 0 and is_wide(store, twin):
-        sure = find_sure(store, grammar, canon, twin)
+    if mask != 0 and canon[MOST_CANDIDATES] >= 0 and is_wide(store, anonymous):
+        sure = find_sure(store, grammar, canon, anonymous)
     for j in range(n_again):
         token = load_i32(block(canon, DOUBTFUL) + j * 4)
         packed = REFUSED
@@ -238,8 +248,8 @@ def consider_again(store, grammar, canon, configuration, context, removed, n_mix
         if is_inside and sure >= 0 and following & 1 == 0 and is_sure(canon, sure, token, after):
             continue
         found = CUT
-        if is_inside or (twin != DEAD and mask == 0):
-            found = look_inside(store, grammar, canon, twin, after, token, following)
+        if is_inside or (anonymous != DEAD and mask == 0):
+            found = look_inside(store, grammar, canon, anonymous, after, token, following)
         if found == CUT and packed < 0:
             packed = after_first(store, grammar, configuration, token)
             if packed < 0:

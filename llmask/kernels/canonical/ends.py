@@ -13,12 +13,14 @@ from ..machine.jit import inline, kernel
 from ..machine.numba_names import map_at
 from ..mask.configurations import REFUSED, configuration_of, pack, start_after, step
 from ..mask.tracked_walk import goes_two_ways
-from ..parser.goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
+from ..parser.goto import goto
 from ..parser.token_terminals import NAMES_ORDINARY, names_special
+from ..parser.tracked_goto import ROW_BITS, untracked_goto
+from ..parser.tracked_values import MAY_REPEAT
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.interning import map_get, map_put
 from ..tables.memory import block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64
-from ..values.places import FIRST_PLACE, MOST_ROWS, is_left_out, row_of
+from ..values.parse_states import FIRST_TRACKED, MOST_ROWS, is_left_out, row_of
 from .live import NO_BYTE, is_known, likely_byte, live_ascii, note_likely
 from .slots import ENDS, MAY_END, MISSING, MOST_MISSING, N_MISSING, SAFE_MEMO, SHARED_BYTES
 
@@ -43,7 +45,7 @@ def has_flag_of_row(grammar, row, flag):
 @inline
 def is_bare(packed):
     """Whether the place of an end is a bare row (mask/crossing.py)."""
-    return packed >> 32 >= MOST_ROWS and packed >> 32 < FIRST_PLACE
+    return packed >> 32 >= MOST_ROWS and packed >> 32 < FIRST_TRACKED
 
 
 @inline
@@ -58,9 +60,9 @@ def _goto(store, grammar, place, scanned):
 
     Where it is not, IS_UNCERTAIN is set.
     """
-    if place < MOST_ROWS or place >= FIRST_PLACE:
+    if place < MOST_ROWS or place >= FIRST_TRACKED:
         return goto(store, grammar, place, scanned)
-    target = bare_goto(store, grammar, place - MOST_ROWS, scanned)
+    target = untracked_goto(store, grammar, place - MOST_ROWS, scanned)
     if target < 0:
         return REFUSED
     if target & MAY_REPEAT != 0 or has_flag_of_row(grammar, target & ROW_BITS, UNCERTAIN):
@@ -71,12 +73,12 @@ def _goto(store, grammar, place, scanned):
 
 @inline
 def _start_after(store, grammar, place, scanned):
-    row = place if place < MOST_ROWS or place >= FIRST_PLACE else place - MOST_ROWS
+    row = place if place < MOST_ROWS or place >= FIRST_TRACKED else place - MOST_ROWS
     return start_after(store, grammar, row, scanned)
 
 
 @kernel
-def _go_bare(store, grammar, packed, byte):
+def _go_untracked(store, grammar, packed, byte):
     """As `step` from a bare row, for what is the same for all records."""
     place, state = packed >> 32, packed & 0xFFFFFFFF
     target = next_state(store, state, byte)
@@ -106,7 +108,7 @@ def go(store, grammar, packed, byte):
         target = next_state(store, packed & 0xFFFFFFFF, byte)
         return REFUSED if target == DEAD else pack(INSIDE_PLACE, target)
     if is_bare(packed):
-        return _go_bare(store, grammar, packed, byte)
+        return _go_untracked(store, grammar, packed, byte)
     return step(store, grammar, packed >> 32, packed & 0xFFFFFFFF, byte)
 
 
@@ -179,7 +181,7 @@ def end_of(memo, packed):
 
 
 @inline
-def state_behind(store, grammar, packed):
+def state_after_path(store, grammar, packed):
     """The lexer state behind the lexeme, where it may end here; otherwise the state itself."""
     state = packed & 0xFFFFFFFF
     scanned = store.states[state].accepts
@@ -219,7 +221,7 @@ def might_stop(store, grammar, packed):
         return True
     if scanned == 0:
         return False
-    target = bare_goto(store, grammar, row, scanned)
+    target = untracked_goto(store, grammar, row, scanned)
     return target >= 0 and has_flag_of_row(grammar, target & ROW_BITS, ACCEPTS | TAKES_TOKENS | UNCERTAIN)
 
 
@@ -237,7 +239,7 @@ def names_ordinary(store, grammar, packed):
 @kernel
 def _goes(store, grammar, packed, byte):
     """Whether one more byte may come; inside of a lexeme nothing is recorded."""
-    if packed >> 32 >= FIRST_PLACE and packed >> 32 != INSIDE_PLACE:
+    if packed >> 32 >= FIRST_TRACKED and packed >> 32 != INSIDE_PLACE:
         target = next_state(store, packed & 0xFFFFFFFF, byte)
         if target != DEAD and store.states[target].finished == 0:
             return True

@@ -18,7 +18,7 @@ of a store.
 
 from __future__ import annotations
 
-from ..lexer.dense_transitions import HOT_BYTES, HotEntry, expand, hot_row, hot_state
+from ..lexer.dense_transitions import DENSE_BYTES, DenseEntry, dense_row, dense_state, expand
 from ..lexer.states import DEAD, next_state
 from ..machine.constants import TRIE_END_MASK, TRIE_END_SHIFT
 from ..machine.jit import inline, kernel
@@ -150,21 +150,21 @@ def consider(store, grammar, canon, split, token, reached, after):
 def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes, depth):
     """Consider the tokens of a trie from a node on, above which `state` was reached at a depth."""
     stack, kinds, after = block(canon, WALK), canon[KINDS], load_i64(canon[FOLLOWS] + split * 8)
-    store_i64(stack + depth * 8, hot_row(store, state))
-    rows = store.hot_rows
+    store_i64(stack + depth * 8, dense_row(store, state))
+    rows = store.dense_rows
     while node < n_nodes:
         word = load_i64(trie + node * 8)
         at = stack + depth_of(word) * 8
-        byte, hot = byte_of(word), load_i64(at - 8)
-        entry = load_i32(rows.address + hot * HOT_BYTES + byte * 4)
-        if entry == HotEntry.UNKNOWN:
-            entry = expand(store, hot, byte)
-            rows = store.hot_rows
-        if entry < HotEntry.FIRST:
+        byte, dense = byte_of(word), load_i64(at - 8)
+        entry = load_i32(rows.address + dense * DENSE_BYTES + byte * 4)
+        if entry == DenseEntry.UNKNOWN:
+            entry = expand(store, dense, byte)
+            rows = store.dense_rows
+        if entry < DenseEntry.FIRST:
             node = subtree_end(word)  # what ends the lexeme is no matter of the lexer state
             continue
-        hot = entry - HotEntry.FIRST
-        store_i64(at, hot)
+        dense = entry - DenseEntry.FIRST
+        store_i64(at, dense)
         node += 1
         token = token_of(word)
         if token < 0:
@@ -172,7 +172,7 @@ def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes, depth
         reached = load_u16(after + load_u16(kinds + token * 2) * 2)
         if reached == REFUSED_SPLIT:
             continue
-        consider(store, grammar, canon, split, token, hot_state(store, hot), reached)
+        consider(store, grammar, canon, split, token, dense_state(store, dense), reached)
 
 
 @inline
@@ -215,8 +215,8 @@ def review_part(store, grammar, canon, part, state, node, split):
     canon[N_FOUND] = canon[N_DOUBTFUL] = 0
     word = store.trie[node]
     end, depth = subtree_end(word), depth_of(word)
-    twin = store.states[state].twin
-    _review_trie(store, grammar, canon, twin, split, store.trie.address, node + 1, end, depth)
+    anonymous = store.states[state].anonymous
+    _review_trie(store, grammar, canon, anonymous, split, store.trie.address, node + 1, end, depth)
     return keep_answer(store, grammar, canon, key)
 
 

@@ -20,24 +20,16 @@ from __future__ import annotations
 from ..lexer.states import DEAD
 from ..machine.constants import MAX_TOKEN_BYTES
 from ..machine.jit import inline, kernel
-from ..mask.assemble import (
-    KIND_BITS,
-    bare_configuration,
-    build_mask,
-    collect,
-    collect_bare,
-    keep_bare,
-    keep_mask,
-    publish,
-)
+from ..mask.assemble import KIND_BITS, build_mask, collect, keep_mask, publish
 from ..mask.configurations import ENDED, REFUSED, pack
 from ..mask.crossing import IN_PART, NO_END, allow_token
+from ..mask.tracked_masks import collect_untracked, keep_untracked, untracked_configuration
 from ..parser.token_terminals import NAMES_ORDINARY, token_goto
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.interning import MISSING, map_get, map_put
 from ..tables.kinds import MaskKind
 from ..tables.memory import copy_bytes, ensure, get_i32, get_i64, load_i32, load_i64, reserve, store_i32, store_i64
-from ..values.places import row_of
+from ..values.parse_states import row_of
 from .ends import go_on_from_last, go_token, has_stopped, names_ordinary
 
 HEAD = 3  # int32 before the ends
@@ -81,7 +73,7 @@ def has_bytes(store, token):
 @kernel
 def after_first(store, grammar, configuration, token):
     """Place and state after a token with bytes, by its name if the grammar names it; or REFUSED."""
-    place = grammar.configurations[configuration].place
+    place = grammar.configurations[configuration].parse_state
     state = grammar.configurations[configuration].state
     if not has_bytes(store, token):
         return REFUSED
@@ -108,7 +100,7 @@ def _number_of_end(ends, n_ends, place, state):
 @kernel
 def _find_ends(store, grammar, configuration, first, lists_parts):
     """Read the tokens of CROSSING from `first` on whose ends the walk did not tell, those of parts if asked for."""
-    start = pack(grammar.configurations[configuration].place, grammar.configurations[configuration].state)
+    start = pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
     is_named = names_ordinary(store, grammar, start)
     stack = reserve(grammar.path_ends, MAX_TOKEN_BYTES + 2)
     store_i64(stack.address, start)
@@ -139,8 +131,8 @@ def keep_listing(store, grammar, configuration, first, is_long):
     for i in range(named, named + grammar.configurations[configuration].n_named):
         allow_token(grammar, grammar.crossings.pool[i], NO_END)
     n = grammar.n_crossing - first
-    place = grammar.configurations[configuration].place
-    is_bare = row_of(grammar, place) == place and grammar.rows[place].records
+    place = grammar.configurations[configuration].parse_state
+    is_bare = row_of(grammar, place) == place and grammar.rows[place].tracks
     if not is_bare:
         _find_ends(store, grammar, configuration, first, not is_long)
     if has_stopped(store, grammar):
@@ -193,7 +185,7 @@ def build_listed_mask(store, grammar, configuration):
     kind = grammar.configurations[configuration].mask_kind
     if kind != MaskKind.NONE and has_listing(grammar, configuration):
         return
-    place = grammar.configurations[configuration].place
+    place = grammar.configurations[configuration].parse_state
     if grammar.configurations[configuration].state != DEAD and row_of(grammar, place) != place:
         _list_bare(store, grammar, configuration)
         if has_stopped(store, grammar):
@@ -206,7 +198,7 @@ def build_listed_mask(store, grammar, configuration):
         kind = keep_mask(store, grammar, configuration)
     state = grammar.configurations[configuration].state
     is_long = kind & KIND_BITS == MaskKind.WORDS
-    if state != DEAD and store.states[store.states[state].twin].mask_kind == MaskKind.WORDS:
+    if state != DEAD and store.states[store.states[state].anonymous].mask_kind == MaskKind.WORDS:
         is_long = True
     if has_stopped(store, grammar):
         return
@@ -218,12 +210,12 @@ def build_listed_mask(store, grammar, configuration):
 @kernel
 def _list_bare(store, grammar, configuration):
     """Make the listing of the bare row of a configuration with a record."""
-    bare = bare_configuration(store, grammar, configuration)
+    bare = untracked_configuration(store, grammar, configuration)
     if bare < 0 or has_listing(grammar, bare):
         return
-    collect_bare(store, grammar, bare)
+    collect_untracked(store, grammar, bare)
     if has_stopped(store, grammar):
         return
     keep_listing(store, grammar, bare, 0, True)
     if grammar.configurations[bare].shared == 0 and not has_stopped(store, grammar):
-        keep_bare(grammar, bare)
+        keep_untracked(grammar, bare)

@@ -87,7 +87,7 @@ def _look_at_listing(store, grammar, canon, configuration, split):
 def _review_bare(store, grammar, canon, base, split):
     """Address of (n, m, m tokens of a bare row that nothing can follow, n that not all records answer); 0: stop."""
     key = (base << 16) | split
-    known = map_get(grammar.of_bare, key)
+    known = map_get(grammar.of_untracked, key)
     if known >= 0:
         return grammar.tokens.address + known * 4
     listing = listing_of(grammar, base)
@@ -115,22 +115,22 @@ def _review_bare(store, grammar, canon, base, split):
     keep_found(grammar, n, canon)
     for i in range(n):
         append(grammar, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i32(block(canon, DOUBTFUL) + i * 4))
-    map_put(grammar.of_bare, key, position)
+    map_put(grammar.of_untracked, key, position)
     return grammar.tokens.address + position * 4
 
 
 @kernel
-def _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named):
+def _look_at_base(store, grammar, canon, configuration, split, of_untracked, is_named):
     """As `look_at` for the tokens of the bare row, of which an address has what all records answer.
 
     `is_named`: that need not hold.
     """
-    n, n_dead = load_i32(of_bare), load_i32(of_bare + 4)
+    n, n_dead = load_i32(of_untracked), load_i32(of_untracked + 4)
     result = FOLLOWS_ON
     for i in range(0 if is_named else n_dead):
-        append(canon, FOUND, N_FOUND, load_i32(of_bare + 8 + i * 4))
+        append(canon, FOUND, N_FOUND, load_i32(of_untracked + 8 + i * 4))
     for i in range(n_dead, n_dead + n):
-        found = look_at_token(store, grammar, canon, configuration, split, load_i32(of_bare + 8 + i * 4))
+        found = look_at_token(store, grammar, canon, configuration, split, load_i32(of_untracked + 8 + i * 4))
         result = max(result, found)
         if has_stopped(store, grammar):
             return NEEDS_STATE
@@ -154,10 +154,10 @@ def _is_empty(answer):
 
 
 @kernel
-def _list_answers(store, grammar, canon, twin, split):
+def _list_answers(store, grammar, canon, anonymous, split):
     """List in ANSWERS what a lexer state answers, and in place of the groups the first byte; how many, or -1: stop."""
-    if is_wide(store, twin):
-        answer = review_wide(store, grammar, canon, twin, split)
+    if is_wide(store, anonymous):
+        answer = review_wide(store, grammar, canon, anonymous, split)
         if answer == 0:
             return -1
         if answer != MANY:
@@ -165,9 +165,9 @@ def _list_answers(store, grammar, canon, twin, split):
     n, live, is_missing = 0, 0, False
     for byte in range(256):
         if byte & 63 == 0:
-            live = live_word(store, canon, twin, twin, byte >> 6)
+            live = live_word(store, canon, anonymous, anonymous, byte >> 6)
         if live >> (byte & 63) & 1 != 0 and load_i32(canon[ROOT_CHILD] + byte * 4) != 0:
-            answer = review_inside(store, grammar, canon, twin, split, byte)
+            answer = review_inside(store, grammar, canon, anonymous, split, byte)
             if answer == 0 and has_stopped(store, grammar):
                 return -1
             is_missing = is_missing or answer == 0  # the others note what they miss, to have it all made at once
@@ -177,9 +177,9 @@ def _list_answers(store, grammar, canon, twin, split):
 
 
 @kernel
-def _recall_answers(store, grammar, canon, twin, split):
+def _recall_answers(store, grammar, canon, anonymous, split):
     """As `_list_answers`; what was listed before is not listed again."""
-    key = shape_of(store, canon, twin) << 16 | split
+    key = shape_of(store, canon, anonymous) << 16 | split
     known = map_get(map_at(canon, ANSWERED), key)
     if known >= 0:
         n, entry = canon.tokens[known], canon.tokens.address + known * 4 + 4
@@ -187,7 +187,7 @@ def _recall_answers(store, grammar, canon, twin, split):
             answer = load_u32(entry + i * 12) | load_i32(entry + i * 12 + 4) << 32
             _enter_answer(canon, i, answer, load_i32(entry + i * 12 + 8), 0, DEAD)
         return n
-    n = _list_answers(store, grammar, canon, twin, split)
+    n = _list_answers(store, grammar, canon, anonymous, split)
     if n >= 0 and canon.bytes_used <= canon[SHARED_BYTES] and not has_stopped(store, grammar):
         position = canon.n_tokens
         append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n)
@@ -212,21 +212,21 @@ def _groups_of(store, grammar, canon, state, depth, split, key, named, answer):
 @kernel
 def _find_answers(store, grammar, canon, configuration, split):
     """Enter in ANSWERS what is known of tokens that stay inside of the lexeme; how many answers, or -1: stop."""
-    twin = inside_state(store, grammar, configuration)
-    if twin == DEAD or store.states[twin].mask_kind != MaskKind.WORDS:
+    anonymous = inside_state(store, grammar, configuration)
+    if anonymous == DEAD or store.states[anonymous].mask_kind != MaskKind.WORDS:
         return 0
-    n = _recall_answers(store, grammar, canon, twin, split)
-    place = grammar.configurations[configuration].place
+    n = _recall_answers(store, grammar, canon, anonymous, split)
+    place = grammar.configurations[configuration].parse_state
     state = grammar.configurations[configuration].state
     for i in range(n):
         entry = block(canon, ANSWERS) + i * ANSWER_BYTES
         answer, byte = load_i64(entry), load_i64(entry + 8)
-        key, named, there = shape_of(store, canon, twin) << 16 | split, twin, state
+        key, named, there = shape_of(store, canon, anonymous) << 16 | split, anonymous, state
         if byte != ALL_BYTES:
-            key, named = key_of_byte(store, canon, twin, split, byte), next_state(store, twin, byte)
-        if byte != ALL_BYTES and twin == state:
+            key, named = key_of_byte(store, canon, anonymous, split, byte), next_state(store, anonymous, byte)
+        if byte != ALL_BYTES and anonymous == state:
             there = named
-        groups = _groups_of(store, grammar, canon, twin, 0, split, key, named, answer)
+        groups = _groups_of(store, grammar, canon, anonymous, 0, split, key, named, answer)
         _enter_answer(canon, i, answer, groups, place, there)
     return n
 
@@ -244,8 +244,8 @@ def _find_parts(store, grammar, canon, configuration, split, n):
         if not _is_empty(answer):
             depth = depth_of(store.trie[node])
             key = key_of_part(number, split)
-            twin = store.states[state].twin
-            groups = _groups_of(store, grammar, canon, twin, depth, split, key, twin, answer)
+            anonymous = store.states[state].anonymous
+            groups = _groups_of(store, grammar, canon, anonymous, depth, split, key, anonymous, answer)
             n = _enter_answer(canon, n, answer, groups, place, state)
     return n
 
@@ -289,19 +289,19 @@ def find_removed(store, grammar, canon, configuration, split):
         n_answers = _find_parts(store, grammar, canon, configuration, split, n_answers)
     if n_answers < 0:
         return 0
-    base, of_bare = grammar.configurations[configuration].base, 0
+    base, of_untracked = grammar.configurations[configuration].base, 0
     if base != 0:
-        of_bare = _review_bare(store, grammar, canon, base, split)
-        if of_bare == 0:
+        of_untracked = _review_bare(store, grammar, canon, base, split)
+        if of_untracked == 0:
             return 0
     canon[N_FOUND] = 0
-    start = pack(grammar.configurations[configuration].place, grammar.configurations[configuration].state)
+    start = pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
     is_named = names_ordinary(store, grammar, start)  # such tokens lead elsewhere than their bytes
     inside = _look_at_answers(store, grammar, canon, configuration, split, n_answers, is_named)
     crossing = _look_at_listing(store, grammar, canon, configuration, split)
     shared = FOLLOWS_ON
-    if of_bare != 0:
-        shared = _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named)
+    if of_untracked != 0:
+        shared = _look_at_base(store, grammar, canon, configuration, split, of_untracked, is_named)
     worst = max(inside, crossing, shared)
     if worst == NEEDS_STATE:
         return 0

@@ -42,8 +42,8 @@ def has_long_mask(store, grammar, configuration):
         return True
     if grammar.configurations[configuration].n_named == OWN_MASK:
         return True
-    twin = inside_state(store, grammar, configuration)
-    return twin != DEAD and store.states[twin].mask_kind == MaskKind.WORDS
+    anonymous = inside_state(store, grammar, configuration)
+    return anonymous != DEAD and store.states[anonymous].mask_kind == MaskKind.WORDS
 
 
 @inline

@@ -25,7 +25,7 @@ from ..parser.token_terminals import NAMES_ORDINARY
 from ..tables.int_lists import append, is_in
 from ..tables.interning import map_get, map_put
 from ..tables.memory import block, ensure, load_i32, load_i64, load_u8, store_i64
-from ..values.places import FIRST_PLACE
+from ..values.parse_states import FIRST_TRACKED
 from .chains import NO_CHAIN, after_breaking, after_fitting, chain_after, look_up
 from .check_tokens import find_dead, inside_state, look_inside
 from .descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
@@ -59,11 +59,11 @@ IF_FITS, IF_BREAKS, CUT_IF_FITS, CUT_IF_BREAKS = 1 << 24, 1 << 25, 1 << 26, 1 <<
 
 
 @kernel
-def _verdict_after(store, grammar, canon, position, token, end, number, twin, after, chain):
+def _verdict_after(store, grammar, canon, position, token, end, number, anonymous, after, chain):
     """The verdict of a grammatical token that leads to a split state and chain; arguments see `_enter`."""
     if after == REFUSED_SPLIT:
         return NOTHING_FOLLOWS
-    found = CUT if twin == DEAD else look_inside(store, grammar, canon, twin, after, token, chain)
+    found = CUT if anonymous == DEAD else look_inside(store, grammar, canon, anonymous, after, token, chain)
     if found != CUT:
         return found
     if end != NO_END and chain & 1 == 0 and is_safe(store, grammar, canon, number, end, after):
@@ -79,20 +79,20 @@ def _verdict_after(store, grammar, canon, position, token, end, number, twin, af
 
 
 @kernel
-def _enter(store, grammar, canon, position, token, end, number, twin):
+def _enter(store, grammar, canon, position, token, end, number, anonymous):
     """Enter a grammatical token with what holds in FOUND unless nothing canonical follows it: NEEDS_STATE, FOLLOWS_ON.
 
-    `end` is where it leads, or NO_END; `number` is that of the end in the memo. `twin` is a lexer state that is asked
-    first, or DEAD.
+    `end` is where it leads, or NO_END; `number` is that of the end in the memo. `anonymous` is a lexer state that is
+    asked first, or DEAD.
     """
     split, chain = split_at(grammar, position), chain_at(grammar, position)
     fitting, breaking = after_fitting(canon, split, chain, token), after_breaking(canon, split, chain, token)
     following = chain_after(canon, split, fitting, chain, token)
-    one = _verdict_after(store, grammar, canon, position, token, end, number, twin, fitting, following)
+    one = _verdict_after(store, grammar, canon, position, token, end, number, anonymous, fitting, following)
     other = one
     if breaking != fitting:
         following = chain_after(canon, split, breaking, chain, token)
-        other = _verdict_after(store, grammar, canon, position, token, end, number, twin, breaking, following)
+        other = _verdict_after(store, grammar, canon, position, token, end, number, anonymous, breaking, following)
     if one == NEEDS_STATE or other == NEEDS_STATE:
         return NEEDS_STATE
     entry = token
@@ -121,16 +121,16 @@ def _enter_listing(store, grammar, canon, position, configuration):
 
 
 @kernel
-def _enter_tokens(store, grammar, canon, position, tokens, n, twin):
-    """Enter int32[n] tokens at an address; as `_enter_listing`. `twin` see `_enter`.
+def _enter_tokens(store, grammar, canon, position, tokens, n, anonymous):
+    """Enter int32[n] tokens at an address; as `_enter_listing`. `anonymous` see `_enter`.
 
     Most have their first bytes from the one before, and lead to the same end.
     """
     configuration = position_field(grammar, position, P_CONFIGURATION)
     stack, last, n_valid, result = block(canon, WALK), 0, 0, FOLLOWS_ON
-    place = grammar.configurations[configuration].place
+    place = grammar.configurations[configuration].parse_state
     store_i64(stack, pack(place, grammar.configurations[configuration].state))
-    is_spelled, end_before = twin == DEAD and grammar.names_tokens != NAMES_ORDINARY, NO_END
+    is_spelled, end_before = anonymous == DEAD and grammar.names_tokens != NAMES_ORDINARY, NO_END
     for i in range(n):
         token, end, number = load_i32(tokens + i * 4), NO_END, NO_NUMBER
         if is_spelled and has_bytes(store, token):
@@ -142,7 +142,7 @@ def _enter_tokens(store, grammar, canon, position, tokens, n, twin):
             if end != end_before:
                 forget_ends(canon, 1)
             end_before = end
-        found = _enter(store, grammar, canon, position, token, end, number, twin)
+        found = _enter(store, grammar, canon, position, token, end, number, anonymous)
         result = max(result, found)
         if has_stopped(store, grammar):
             return NEEDS_STATE
@@ -196,19 +196,19 @@ def _enter_all(store, grammar, canon, position, is_long):
     if is_long:
         return _enter_tokens(store, grammar, canon, position, block(canon, DOUBTFUL), canon[N_DOUBTFUL], DEAD)
     configuration = position_field(grammar, position, P_CONFIGURATION)
-    twin, base = inside_state(store, grammar, configuration), grammar.configurations[configuration].base
+    anonymous, base = inside_state(store, grammar, configuration), grammar.configurations[configuration].base
     first, second, third = FOLLOWS_ON, FOLLOWS_ON, FOLLOWS_ON
-    if twin != DEAD:
-        tokens = store.token_lists.address + store.states[twin].mask * 4
-        n = store.states[twin].n_tokens
-        is_recorded = grammar.configurations[configuration].place >= FIRST_PLACE
+    if anonymous != DEAD:
+        tokens = store.token_lists.address + store.states[anonymous].mask * 4
+        n = store.states[anonymous].n_tokens
+        is_recorded = grammar.configurations[configuration].parse_state >= FIRST_TRACKED
         is_named = grammar.names_tokens == NAMES_ORDINARY
         is_part = load_u8(canon[IS_PARTIAL] + split_at(grammar, position)) != 0
         if n >= MANY and not is_part and not is_named and chain_at(grammar, position) == NO_CHAIN:
             first = _enter_inside(store, grammar, canon, position, tokens, n)
         else:  # recording what is read takes longer than to ask the lexer state first
-            twin = twin if is_recorded and not is_named else DEAD
-            first = _enter_tokens(store, grammar, canon, position, tokens, n, twin)
+            anonymous = anonymous if is_recorded and not is_named else DEAD
+            first = _enter_tokens(store, grammar, canon, position, tokens, n, anonymous)
     second = _enter_listing(store, grammar, canon, position, configuration)
     if base != 0:
         third = _enter_listing(store, grammar, canon, position, base)

@@ -13,7 +13,7 @@ left.
 from __future__ import annotations
 
 from ..lexeme_masks.trie_walk import has_bit
-from ..lexer.dense_transitions import HotEntry, hot_row, hot_state, hot_step
+from ..lexer.dense_transitions import DenseEntry, dense_row, dense_state, dense_step
 from ..machine.jit import inline, kernel
 from ..machine.numba_names import map_at
 from ..machine.raw import load_u16
@@ -179,7 +179,7 @@ def _collect_half(canon, mask, sure, split):
 
 
 @inline
-def _hot_rows_behind(store, stack, last, n_valid, token):
+def _dense_rows_after(store, stack, last, n_valid, token):
     """As `go_on_from_last`, where `stack` has hot rows and the token stays inside of the lexeme."""
     offsets, data = store.token_offsets.address, store.token_data.address
     first, end = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
@@ -187,14 +187,14 @@ def _hot_rows_behind(store, stack, last, n_valid, token):
     n = 0
     while n < n_valid and first + n < end and load_u8(data + first + n) == load_u8(data + before + n):
         n += 1
-    hot = load_i64(stack + n * 8)
+    dense = load_i64(stack + n * 8)
     while first + n < end:
-        entry = hot_step(store, hot, load_u8(data + first + n))
-        if entry < HotEntry.FIRST:
+        entry = dense_step(store, dense, load_u8(data + first + n))
+        if entry < DenseEntry.FIRST:
             return n << 1
-        hot = entry - HotEntry.FIRST
+        dense = entry - DenseEntry.FIRST
         n += 1
-        store_i64(stack + n * 8, hot)
+        store_i64(stack + n * 8, dense)
     return n << 1 | 1
 
 
@@ -202,16 +202,16 @@ def _hot_rows_behind(store, stack, last, n_valid, token):
 def _consider_candidates(store, grammar, canon, state, split):
     """Consider the tokens in CANDIDATES. Of many the first bytes are those of the one before."""
     stack, last, n_valid = block(canon, WALK), 0, 0
-    store_i64(stack, hot_row(store, state))
+    store_i64(stack, dense_row(store, state))
     for i in range(canon[N_CANDIDATES]):
         token = load_i32(block(canon, CANDIDATES) + i * 4)
         after = look_up(canon, FOLLOWS, split, token)
         if after == REFUSED_SPLIT:
             continue
-        went_on = _hot_rows_behind(store, stack, last, n_valid, token)
+        went_on = _dense_rows_after(store, stack, last, n_valid, token)
         last, n_valid = token, went_on >> 1
         if went_on & 1 != 0:
-            consider(store, grammar, canon, split, token, hot_state(store, load_i64(stack + n_valid * 8)), after)
+            consider(store, grammar, canon, split, token, dense_state(store, load_i64(stack + n_valid * 8)), after)
 
 
 @kernel

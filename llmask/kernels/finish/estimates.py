@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from ..lexer.states import ANONYMOUS, is_start
 from ..machine.jit import inline, kernel
-from ..parser.items import LINKED
+from ..parser.items import SHARED_BY_LEO
 from ..parser.rows import FIRST_ROW
 from ..regex.nodes import pop, push
 from ..tables.interning import MISSING, list_item, list_length, list_offset, map_change, map_get
 from ..tables.memory import reserve, spend
-from ..values.places import row_of
-from .rule_costs import ENDLESS, cost_behind, cost_states, cost_sum, edge_cost
+from ..values.parse_states import row_of
+from .rule_costs import ENDLESS, cost_after, cost_states, cost_sum, edge_cost
 
 
 @inline
@@ -78,13 +78,13 @@ def _contexts_of_row(grammar, row):
             entries = grammar.row_entries
             rule = entries[at].symbol
             edge = entries[at].edge
-            if entries[at].parameter == LINKED:
+            if entries[at].parameter == SHARED_BY_LEO:
                 cost = _context(grammar, entries[at].origin, rule)
             else:
                 outer = _context(grammar, entries[at].origin, _rule_of_edge(grammar, edge))
                 if rule < 0 or outer >= ENDLESS:
                     continue
-                cost = cost_sum(outer, cost_behind(grammar, edge, entries[at].parameter))
+                cost = cost_sum(outer, cost_after(grammar, edge, entries[at].parameter))
             if cost < _context(grammar, row, rule):
                 map_change(grammar.outer_costs, (row << 32) | rule, cost)
                 changed = True
@@ -106,7 +106,7 @@ def _cost_lexemes(store, grammar, row):
         first = grammar.rows[here].scans
         for at in range(first, first + grammar.rows[here].n_scans):
             link = grammar.row_entries[at].origin
-            if grammar.row_entries[at].parameter == LINKED:
+            if grammar.row_entries[at].parameter == SHARED_BY_LEO:
                 if map_get(grammar.lexeme_costs, (link << 32) | ANONYMOUS) == MISSING:
                     push(store, link)
         if store.scratch_top == top:
@@ -126,10 +126,10 @@ def _cost_lexemes_of_row(store, grammar, row):
         lexeme = entries[at].symbol
         edge = entries[at].edge
         origin = entries[at].origin
-        if entries[at].parameter == LINKED:
+        if entries[at].parameter == SHARED_BY_LEO:
             cost = map_get(grammar.lexeme_costs, (origin << 32) | lexeme)
         else:
-            cost = cost_behind(grammar, edge, entries[at].parameter)
+            cost = cost_after(grammar, edge, entries[at].parameter)
             if origin != row:
                 _find_contexts(store, grammar, origin)
             cost = cost_sum(cost, _context(grammar, origin, _rule_of_edge(grammar, edge)))
@@ -152,9 +152,9 @@ def _cost_of_row(store, grammar, row):
 
 
 @inline
-def estimate(store, grammar, place, state):
+def estimate(store, grammar, parse_state, state):
     """Cost of what has to be written still from a place and a lexer state; 0 where it may end."""
-    row = row_of(grammar, place)
+    row = row_of(grammar, parse_state)
     of_row = _cost_of_row(store, grammar, row)
     if is_start(store, state):
         return of_row

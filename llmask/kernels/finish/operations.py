@@ -10,7 +10,7 @@ from ..mask.advance import take_text, take_token
 from ..tables.operations import Operation
 from .paths import bound_of, finishing_token, lower_bound
 from .rule_costs import greatest_cost
-from .successors import list_crossing, list_inside, twin_of, without_record
+from .successors import anonymous_of, list_crossing, list_inside, without_transcript
 
 
 @kernel
@@ -24,8 +24,8 @@ def run(store, grammar, operation, a, b, data):
         lower_bound(grammar, a, b, data[0])
     elif operation == Operation.FINISHING_TOKEN:
         return finishing_token(grammar, a)
-    elif operation == Operation.TWIN_OF:
-        return twin_of(store, grammar, a)
+    elif operation == Operation.ANONYMOUS_OF:
+        return anonymous_of(store, grammar, a)
     elif operation == Operation.LIST_INSIDE:
         return list_inside(store, grammar, a, data)
     elif operation == Operation.LIST_CROSSING:
@@ -38,10 +38,10 @@ def run(store, grammar, operation, a, b, data):
         n = data.shape[0] // 2
         for i in range(n):
             data[n + i] = take_text(store, grammar, a, data[i])
-    elif operation == Operation.WITHOUT_RECORDS:
+    elif operation == Operation.WITHOUT_TRANSCRIPTS:
         n = data.shape[0] // 2
         for i in range(n):
-            data[n + i] = without_record(store, grammar, data[i])
+            data[n + i] = without_transcript(store, grammar, data[i])
     elif operation == Operation.GREATEST_COST:
         return greatest_cost(store, grammar)
     return 0

@@ -24,7 +24,7 @@ from ..parser.token_terminals import NAMES_ORDINARY
 from ..regex.nodes import BYTE_DISTANCE
 from ..tables.interning import list_item, list_length, mix
 from ..tables.memory import fill_bytes, reserve, spend
-from ..values.places import FIRST_PLACE, row_of
+from ..values.parse_states import FIRST_TRACKED, row_of
 from ..vocabulary.trie_words import token_of
 from .estimates import estimate
 
@@ -91,7 +91,7 @@ def _add_place(store, packed, before, taken, n):
 @inline
 def _has_many_alike(store, grammar, packed, way):
     """Whether the search has seen many places like this one, whose records differ; counted by hash, so about."""
-    if packed >> 32 < FIRST_PLACE:
+    if packed >> 32 < FIRST_TRACKED:
         return False
     counts = store.search_index  # behind the index
     alike = pack(row_of(grammar, packed >> 32), packed & 0xFFFFFFFF)
@@ -120,10 +120,10 @@ def _add_named(store, grammar, packed, before, n):
     configuration = configuration_of(store, grammar, packed)
     if configuration < 0:
         return n
-    place = grammar.configurations[configuration].naming - 1
-    if place < 0:
+    parse_state = grammar.configurations[configuration].naming - 1
+    if parse_state < 0:
         return n
-    row = row_of(grammar, place)
+    row = row_of(grammar, parse_state)
     scans = grammar.rows[row].scans
     for i in range(grammar.rows[row].n_scans):
         tokens = token_set_of(store, grammar.row_entries[scans + i].symbol)
@@ -141,8 +141,8 @@ def _add_named(store, grammar, packed, before, n):
 def _packed(grammar, configuration):
     if configuration == ENDED:
         return END_PACKED
-    place = grammar.configurations[configuration].place
-    return pack(place, grammar.configurations[configuration].state)
+    parse_state = grammar.configurations[configuration].parse_state
+    return pack(parse_state, grammar.configurations[configuration].state)
 
 
 @inline
@@ -163,7 +163,7 @@ def _spelled_bytes(store):
 def _search(store, grammar, here, n, every_byte):
     """Add the steps to a better place to the path of `n` steps, and where they lead; returns its length, or LOST."""
     spelled = _spelled_bytes(store)
-    least = estimate(store, grammar, grammar.configurations[here].place, grammar.configurations[here].state)
+    least = estimate(store, grammar, grammar.configurations[here].parse_state, grammar.configurations[here].state)
     fill_bytes(reserve(store.search_index, 2 * STEP_INDEX_SIZE).address, 2 * STEP_INDEX_SIZE * 4, 0)
     places = reserve(store.searched_steps, 2 * MOST_SEARCHED + 256)
     n_places = _add_place(store, _packed(grammar, here), -1, 0, 0)

@@ -17,7 +17,7 @@ In: a grammar's rules. Out: costs. Cost: 20 ns an edge, a few times; 10 ns a mis
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
-from ..parser.guards import ANOTHER, behind, missing_word, n_missing, n_required_words
+from ..parser.guards import ANOTHER, after_guard, missing_word, n_missing, n_required_words
 from ..regex.nodes import BYTE_DISTANCE, pop, push
 from ..tables.interning import MISSING, list_item, list_length, map_change, map_get
 from ..tables.kinds import EdgeKind, GuardKind, NodeKind
@@ -379,11 +379,11 @@ def _rest_of_parts(store, grammar, node):
 
 
 @inline
-def cost_behind(grammar, edge, parameter):
+def cost_after(grammar, edge, parameter):
     """Cost of ending the run that takes an edge, from behind the edge."""
     edges = grammar.edges
     kind = edges[edge].kind
     target = edges[edge].target
     if kind >= EdgeKind.CALL_NEW:
         return _cost_at(grammar, target, parameter, 0 if kind == EdgeKind.CALL_AGAIN else 1)
-    return _cost_at(grammar, target, behind(grammar, edges[edge].guard, parameter), 0)
+    return _cost_at(grammar, target, after_guard(grammar, edges[edge].guard, parameter), 0)

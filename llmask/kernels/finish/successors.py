@@ -13,15 +13,16 @@ lexeme 5 ns.
 
 from __future__ import annotations
 
-from ..lexer.dense_transitions import HotEntry, check_walked, hot_row, hot_state, hot_step
+from ..lexer.dense_transitions import DenseEntry, check_walked, dense_row, dense_state, dense_step
 from ..lexer.states import DEAD, next_state, token_set_of
 from ..machine.jit import inline, kernel
-from ..mask.assemble import bare_configuration, build_mask
+from ..mask.assemble import build_mask
 from ..mask.configurations import REFUSED, after_token, configuration_of, pack, step
 from ..mask.repeated_values import path_to
+from ..mask.tracked_masks import untracked_configuration
 from ..tables.interning import list_item, list_length
 from ..tables.memory import reserve, spend
-from ..values.places import FIRST_PLACE, row_of
+from ..values.parse_states import FIRST_TRACKED, row_of
 from ..vocabulary.trie_words import token_of
 
 
@@ -42,16 +43,16 @@ def _emit(store, data, n, node, value):
 
 
 @inline
-def twin_of(store, grammar, configuration):
+def anonymous_of(store, grammar, configuration):
     """The lexer state whose tokens inside the lexeme are those of a configuration."""
-    return store.states[grammar.configurations[configuration].state].twin
+    return store.states[grammar.configurations[configuration].state].anonymous
 
 
 @inline
-def without_record(store, grammar, configuration):
+def without_transcript(store, grammar, configuration):
     """The configuration of the same row where nothing is recorded; itself, where nothing is."""
-    is_recorded = grammar.configurations[configuration].place >= FIRST_PLACE
-    return bare_configuration(store, grammar, configuration) if is_recorded else configuration
+    is_recorded = grammar.configurations[configuration].parse_state >= FIRST_TRACKED
+    return untracked_configuration(store, grammar, configuration) if is_recorded else configuration
 
 
 @kernel
@@ -67,30 +68,30 @@ def list_inside(store, grammar, state, data):
     frames = reserve(grammar.token_frames, 1)
     frames[0].child = first[0]
     frames[0].end = first[1]
-    frames[0].place = hot_row(store, state)
+    frames[0].parse_state = dense_row(store, state)
     depth = 0
     while depth >= 0 and store.exceeded == 0:
         child = frames[depth].child
         end = frames[depth].end
-        hot = frames[depth].place
-        entry = HotEntry.DEAD
-        while child < end and entry < HotEntry.FIRST:
-            entry = hot_step(store, hot, store.child_byte[child])
+        dense = frames[depth].parse_state
+        entry = DenseEntry.DEAD
+        while child < end and entry < DenseEntry.FIRST:
+            entry = dense_step(store, dense, store.child_byte[child])
             child += 1
         spend(store, 1 + ((child - frames[depth].child) >> 2))
         store.walked += child - frames[depth].child
         frames[depth].child = child
-        if entry < HotEntry.FIRST:
+        if entry < DenseEntry.FIRST:
             depth -= 1
             continue
         node = store.child_node[child - 1]
-        n = _emit(store, data, n, node, hot_state(store, entry - HotEntry.FIRST))
+        n = _emit(store, data, n, node, dense_state(store, entry - DenseEntry.FIRST))
         if first[node] < first[node + 1]:
             depth += 1
             frames = reserve(grammar.token_frames, depth + 1)
             frames[depth].child = first[node]
             frames[depth].end = first[node + 1]
-            frames[depth].place = entry - HotEntry.FIRST
+            frames[depth].parse_state = entry - DenseEntry.FIRST
     check_walked(store)
     return n
 
@@ -101,7 +102,7 @@ def _push_node(store, grammar, depth, node, packed):
     frames = reserve(grammar.token_frames, depth + 1)
     frames[depth].child = first[node]
     frames[depth].end = first[node + 1]
-    frames[depth].place = packed >> 32
+    frames[depth].parse_state = packed >> 32
     frames[depth].state = packed & 0xFFFFFFFF
 
 
@@ -119,12 +120,12 @@ def _list_below(store, grammar, root, packed, only_ends, data, n):
         frames[depth].child = child + 1
         spend(store, 2)
         store.walked += 1
-        place = frames[depth].place
+        parse_state = frames[depth].parse_state
         state = frames[depth].state
         byte = store.child_byte[child]
         if depth == 0 and only_ends != 0 and next_state(store, state, byte) != DEAD:
             continue
-        reached = step(store, grammar, place, state, byte)
+        reached = step(store, grammar, parse_state, state, byte)
         if reached == REFUSED:
             continue
         node = store.child_node[child]
@@ -143,24 +144,24 @@ def list_crossing(store, grammar, configuration, data):
     A token that is named comes behind the same one that could be read.
     """
     build_mask(store, grammar, configuration)
-    place = grammar.configurations[configuration].place
+    parse_state = grammar.configurations[configuration].parse_state
     state = grammar.configurations[configuration].state
     n = 0
     n_exits = 0
-    twin = DEAD
+    anonymous = DEAD
     if state != DEAD:
-        twin = store.states[state].twin
-        base = store.states[twin].base
+        anonymous = store.states[state].anonymous
+        base = store.states[anonymous].base
         if base != 0:  # whose exits lie at the same nodes and more
-            twin = store.states[base].twin
-        n_exits = store.states[twin].n_exits
+            anonymous = store.states[base].anonymous
+        n_exits = store.states[anonymous].n_exits
     for i in range(n_exits):
         if store.exceeded != 0 or grammar.exceeded != 0:
             return 0
-        at = store.states[twin].first_exit + i
+        at = store.states[anonymous].first_exit + i
         node = store.exits[at].node
         ends_here = store.states[store.exits[at].state].finished != 0
-        packed = _behind_path(store, grammar, pack(place, state), node)
+        packed = _after_path(store, grammar, pack(parse_state, state), node)
         if packed == REFUSED:
             continue
         if ends_here and token_of(store.trie[node]) >= 0:
@@ -170,7 +171,7 @@ def list_crossing(store, grammar, configuration, data):
 
 
 @inline
-def _behind_path(store, grammar, packed, node):
+def _after_path(store, grammar, packed, node):
     """pack(place, state) behind the bytes of a trie node, or REFUSED."""
     for i in range(path_to(store, grammar, node)):
         packed = step(store, grammar, packed >> 32, packed & 0xFFFFFFFF, grammar.path[i])
@@ -182,10 +183,10 @@ def _behind_path(store, grammar, packed, node):
 @kernel
 def _list_named(store, grammar, configuration, data, n):
     """Write the tokens that the grammar names."""
-    place = grammar.configurations[configuration].naming - 1
-    if place < 0:
+    parse_state = grammar.configurations[configuration].naming - 1
+    if parse_state < 0:
         return n
-    row = row_of(grammar, place)
+    row = row_of(grammar, parse_state)
     scans = grammar.rows[row].scans
     for i in range(grammar.rows[row].n_scans):
         tokens = token_set_of(store, grammar.row_entries[scans + i].symbol)

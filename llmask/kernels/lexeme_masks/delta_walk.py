@@ -12,7 +12,7 @@ both reach in different states; it is given up behind MOST_CHANGED.
 
 from __future__ import annotations
 
-from ..lexer.dense_transitions import HOT_BYTES, HotEntry, expand, hot_row, hot_state
+from ..lexer.dense_transitions import DENSE_BYTES, DenseEntry, dense_row, dense_state, expand
 from ..machine.jit import inline, kernel
 from ..regex.nodes import push
 from ..tables.memory import load_i32, spend, store_i32
@@ -33,11 +33,11 @@ def _write_frame(store, depth, node, here, there):
 
 
 @inline
-def _entry(store, hot, byte):
-    if hot == NO_ROW:
-        return HotEntry.DEAD
-    entry = load_i32(store.hot_rows.address + hot * HOT_BYTES + byte * 4)
-    return expand(store, hot, byte) if entry == HotEntry.UNKNOWN else entry
+def _entry(store, dense, byte):
+    if dense == NO_ROW:
+        return DenseEntry.DEAD
+    entry = load_i32(store.dense_rows.address + dense * DENSE_BYTES + byte * 4)
+    return expand(store, dense, byte) if entry == DenseEntry.UNKNOWN else entry
 
 
 @kernel
@@ -62,16 +62,16 @@ def changed_walk(store, state, base):
     n_tokens = store.states[base].n_tokens
     first_changed = store.scratch_top
     push(store, 0)
-    _write_frame(store, 0, 0, hot_row(store, state), hot_row(store, base))
+    _write_frame(store, 0, 0, dense_row(store, state), dense_row(store, base))
     depth = 0
     visited = 0
     while depth >= 0 and visited <= MOST_CHANGED and store.exceeded == 0:
         frame = frames[depth]
         child = frame.child
-        here = (frame.hot >> 32) - 1
+        here = (frame.dense >> 32) - 1
         if child == frame.end:  # all children are done
             if frame.was_dead != 0 and here != NO_ROW:
-                own = hot_state(store, here)
+                own = dense_state(store, here)
                 if store.states[own].accepts != 0:
                     add_exit(store, frame.node, own)
             depth -= 1
@@ -80,8 +80,8 @@ def changed_walk(store, state, base):
         visited += 1
         byte = store.child_byte[child]
         entry = _entry(store, here, byte)
-        other = _entry(store, (frame.hot & 0xFFFFFFFF) - 1, byte)
-        if entry == HotEntry.DEAD:
+        other = _entry(store, (frame.dense & 0xFFFFFFFF) - 1, byte)
+        if entry == DenseEntry.DEAD:
             frame.was_dead = 1
         if entry == other:
             continue
@@ -89,21 +89,21 @@ def changed_walk(store, state, base):
         push(store, node)
         token = token_of(store.trie[node])
         if token >= 0:
-            if entry < HotEntry.FIRST:
+            if entry < DenseEntry.FIRST:
                 n_tokens -= _refuse(store, words, token)
             elif not has_bit(words, token):
                 set_bit(words, token)
                 n_tokens += 1
         if entry < 0:
             add_exit(store, node, -entry)
-        if entry >= HotEntry.FIRST or other >= HotEntry.FIRST:
+        if entry >= DenseEntry.FIRST or other >= DenseEntry.FIRST:
             depth += 1
             _write_frame(
                 store,
                 depth,
                 node,
-                entry - HotEntry.FIRST if entry >= HotEntry.FIRST else NO_ROW,
-                other - HotEntry.FIRST if other >= HotEntry.FIRST else NO_ROW,
+                entry - DenseEntry.FIRST if entry >= DenseEntry.FIRST else NO_ROW,
+                other - DenseEntry.FIRST if other >= DenseEntry.FIRST else NO_ROW,
             )
     spend(store, visited)
     store.walked += visited

@@ -93,11 +93,11 @@ def put_ends_right(store, state, first, end, root, texts, in_place):
             word = store.trie[store.child_node[child]]
             passed = subtree_end(word)
         elif _spells_one(store, state, root, node, length, texts):
-            behind = state_behind(store, state, root, node)
+            there = state_after_path(store, state, root, node)
             if in_place:
-                store.exits[i].state = behind
+                store.exits[i].state = there
             else:
-                add_exit(store, node, behind)
+                add_exit(store, node, there)
 
 
 @inline
@@ -113,7 +113,7 @@ def _begins_one(store, state, byte, texts):
 
 
 @inline
-def state_behind(store, state, root, target):
+def state_after_path(store, state, root, target):
     """The state behind the bytes from one node of the trie to another."""
     node = root
     while node != target and state != DEAD:

@@ -15,7 +15,7 @@ from ..tables.kinds import NodeKind
 from ..tables.memory import load_i32, spend, store_i32
 from ..tables.store_layout import WORDS_MARGIN
 from ..vocabulary.trie_words import token_of
-from .excluded_texts import state_behind
+from .excluded_texts import state_after_path
 from .exits import add_exit
 
 NOT_LITERAL = -1
@@ -76,7 +76,7 @@ def _walk_along(store, root, state, literal, first_exit):
         node = store.child_node[child]
         n_read += 1
         if n_read == n:
-            there = state_behind(store, state, root, node)
+            there = state_after_path(store, state, root, node)
             if not _has_exit(store, first_exit, node):
                 add_exit(store, node, there)
             if store.states[there].finished != 0:

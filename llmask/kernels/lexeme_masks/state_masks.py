@@ -33,7 +33,7 @@ LIST_AT_MOST = 64  # longer lists are kept as bitmasks: of 128,000 tokens these 
 @kernel
 def build_state_mask(store, asked):
     """Compute mask, token count and exits of a lexer state, kept on its twin."""
-    state = store.states[asked].twin
+    state = store.states[asked].anonymous
     if store.states[state].mask_kind != MaskKind.NONE:
         return
     other = _without_bound(store, state)
@@ -44,11 +44,11 @@ def build_state_mask(store, asked):
         return
     other, texts = free_state(store, state)
     if other != DEAD and store.exceeded == 0:
-        twin = store.states[other].twin
-        _build_own_mask(store, twin, other)
+        anonymous = store.states[other].anonymous
+        _build_own_mask(store, anonymous, other)
         first_exit = store.n_exits
-        first = store.states[twin].first_exit
-        put_ends_right(store, state, first, first + store.states[twin].n_exits, 0, texts, False)
+        first = store.states[anonymous].first_exit
+        put_ends_right(store, state, first, first + store.states[anonymous].n_exits, 0, texts, False)
         if store.exceeded == 0:
             _take_mask(store, state, other, first_exit)
         return
@@ -87,21 +87,21 @@ def _n_left(store, best):
 @inline
 def _take_mask(store, state, other, first_exit):
     """Give a state the mask of another one, and beside its exits those that were added from number `first_exit` on."""
-    twin = store.states[other].twin
-    store.states[state].mask = store.states[twin].mask
-    store.states[state].n_tokens = store.states[twin].n_tokens
+    anonymous = store.states[other].anonymous
+    store.states[state].mask = store.states[anonymous].mask
+    store.states[state].n_tokens = store.states[anonymous].n_tokens
     store.states[state].first_exit = first_exit
     store.states[state].n_exits = store.n_exits - first_exit
     store.states[state].base = other
-    kind = store.states[twin].mask_kind
+    kind = store.states[anonymous].mask_kind
     store.states[state].mask_kind = kind
 
 
 @inline
-def first_replaced(store, twin, exit, end):
+def first_replaced(store, anonymous, exit, end):
     """The first exit from number `exit` on before `end` whose node has one of the twin's own, or `end`."""
-    own = store.states[twin].first_exit
-    own_end = own + store.states[twin].n_exits
+    own = store.states[anonymous].first_exit
+    own_end = own + store.states[anonymous].n_exits
     if own == own_end:
         return end
     for i in range(exit, end):

@@ -10,7 +10,7 @@ In: a lexer state and a node, or exits. Out: number of the part, its mask, token
 
 from __future__ import annotations
 
-from ..lexer.dense_transitions import HotEntry, hot_row, hot_state, hot_step, is_wide
+from ..lexer.dense_transitions import DenseEntry, dense_row, dense_state, dense_step, is_wide
 from ..lexer.states import DEAD
 from ..machine.jit import inline, kernel
 from ..tables.interning import map_get, map_put
@@ -31,51 +31,51 @@ MOST_LISTED = 1024  # tokens of a part that is a list; what follows exits is non
 @kernel
 def part_mask(store, state, node):
     """Number of the part below a node that was reached in a lexer state; -1 where a limit is reached."""
-    twin = store.states[state].twin
-    key = (twin << NODE_BITS) | node
+    anonymous = store.states[state].anonymous
+    key = (anonymous << NODE_BITS) | node
     known = map_get(store.part_ids, key)
     if known >= 0:
         return known
     first_exit = _begin(store)
-    if is_wide(store, twin):
+    if is_wide(store, anonymous):
         end = subtree_end(store.trie[node])
-        n_tokens = wide_walk(store, store.trie.address, 0, node, end, twin)
+        n_tokens = wide_walk(store, store.trie.address, 0, node, end, anonymous)
     else:
-        n_tokens = narrow_walk(store, node, twin)
+        n_tokens = narrow_walk(store, node, anonymous)
     return _keep(store, key, first_exit, n_tokens, 0)
 
 
 @kernel
-def part_behind(store, state, first, n):
+def part_after(store, state, first, n):
     """Number of the part of all that follows exits in a state in which the next lexeme begins, or -1.
 
     There is one where exits are many, and the state is narrow and was come to before: it will be again. The tokens that
     end at an exit are among its own.
     """
-    twin = store.states[state].twin
-    if n * EXIT_NODES < store.least_part or store.states[twin].mask_kind == MaskKind.NONE:
+    anonymous = store.states[state].anonymous
+    if n * EXIT_NODES < store.least_part or store.states[anonymous].mask_kind == MaskKind.NONE:
         return -1
-    if store.states[twin].accepts != 0 or is_wide(store, twin):
+    if store.states[anonymous].accepts != 0 or is_wide(store, anonymous):
         return -1
-    key = (twin << NODE_BITS) | BEHIND | first
+    key = (anonymous << NODE_BITS) | BEHIND | first
     part = map_get(store.part_ids, key)
     if part < 0:
         first_exit = _begin(store)
         n_tokens = 0
         for exit in range(first, first + n):
             if store.exits[exit].state != DEAD:
-                n_tokens += _walk_behind(store, exit, hot_row(store, twin))
+                n_tokens += _walk_after(store, exit, dense_row(store, anonymous))
         part = _keep(store, key, first_exit, n_tokens, n)
-    return part if part >= 0 and store.part_masks[part].n_behind == n else -1
+    return part if part >= 0 and store.part_masks[part].n_following == n else -1
 
 
 @inline
-def _walk_behind(store, exit, hot):
-    """Allow the tokens that end at an exit, or below it inside the next lexeme, whose first expanded row is `hot`."""
+def _walk_after(store, exit, dense):
+    """Allow the tokens that end at an exit, or below it inside the next lexeme, whose first expanded row is `dense`."""
     there = store.exits[exit].state
     words = store.words.address + WORDS_MARGIN
     is_finished = store.states[there].finished != 0
-    ending = hot if is_finished else hot_row(store, there)
+    ending = dense if is_finished else dense_row(store, there)
     n_tokens = 0
     if is_finished and store.exits[exit].token >= 0:
         set_bit(words, store.exits[exit].token)
@@ -85,18 +85,18 @@ def _walk_behind(store, exit, hot):
     store.walked += end - first
     for child in range(first, end):
         byte = store.child_byte[child]
-        if not is_finished and hot_step(store, ending, byte) != HotEntry.DEAD:
+        if not is_finished and dense_step(store, ending, byte) != DenseEntry.DEAD:
             continue  # the lexeme goes on
-        entry = hot_step(store, hot, byte)
+        entry = dense_step(store, dense, byte)
         node = store.child_node[child]
         if entry < 0:
             add_exit(store, node, -entry)
-        elif entry != HotEntry.DEAD:
+        elif entry != DenseEntry.DEAD:
             token = token_of(store.trie[node])
             if token >= 0:
                 set_bit(words, token)
                 n_tokens += 1
-            n_tokens += narrow_walk(store, node, hot_state(store, entry - HotEntry.FIRST))
+            n_tokens += narrow_walk(store, node, dense_state(store, entry - DenseEntry.FIRST))
     return n_tokens
 
 
@@ -111,7 +111,7 @@ def _begin(store):
 
 
 @inline
-def _keep(store, key, first_exit, n_tokens, n_behind):
+def _keep(store, key, first_exit, n_tokens, n_following):
     """Keep the mask in progress as that of a part; returns its number, or -1 where a limit is reached."""
     words = store.words.address + WORDS_MARGIN
     if store.exceeded != 0:
@@ -121,9 +121,9 @@ def _keep(store, key, first_exit, n_tokens, n_behind):
     part = store.part_ids.count
     fields = reserve(store.part_masks, part + 1)
     is_list = n_tokens <= MOST_LISTED
-    if n_behind != 0 and not is_list:
+    if n_following != 0 and not is_list:
         store.n_exits = first_exit
-        n_tokens = n_behind = mask = 0
+        n_tokens = n_following = mask = 0
     else:
         mask = list_tokens(store, words, n_tokens) if is_list else store_mask(store, words)
     fields[part].kind = MaskKind.LIST if is_list else MaskKind.WORDS
@@ -131,6 +131,6 @@ def _keep(store, key, first_exit, n_tokens, n_behind):
     fields[part].n_tokens = n_tokens
     fields[part].first_exit = first_exit
     fields[part].n_exits = store.n_exits - first_exit
-    fields[part].n_behind = n_behind
+    fields[part].n_following = n_following
     map_put(store.part_ids, key, part)
     return part

@@ -20,7 +20,7 @@ Cost: 1.5-2 ns a node in the wide walk.
 
 from __future__ import annotations
 
-from ..lexer.dense_transitions import HOT_BYTES, HotEntry, check_walked, expand, hot_row, hot_state, is_wide
+from ..lexer.dense_transitions import DENSE_BYTES, DenseEntry, check_walked, dense_row, dense_state, expand, is_wide
 from ..lexer.states import DEAD
 from ..machine.jit import inline, kernel
 from ..tables.memory import load_i32, load_i64, reserve, spend, store_i32, store_i64
@@ -64,10 +64,10 @@ def wide_walk(store, trie, main, node, end, state):
     words = store.words.address + WORDS_MARGIN
     stack = store.walk_stack
     depth = depth_of(load_i64(trie + node * 8))
-    own = hot_row(store, state) * HOT_BYTES
-    own_entry = own // HOT_BYTES + HotEntry.FIRST
+    own = dense_row(store, state) * DENSE_BYTES
+    own_entry = own // DENSE_BYTES + DenseEntry.FIRST
     store_i64(stack.address + depth * 8, (node << 33) | own)
-    rows = store.hot_rows
+    rows = store.dense_rows
     visited = 0
     n_tokens = 0
     node += 1
@@ -88,13 +88,13 @@ def wide_walk(store, trie, main, node, end, state):
                 continue
         else:
             entry = load_i32(rows.address + (above & 0xFFFFFFFF) + byte * 4)
-        if entry == HotEntry.UNKNOWN:
-            entry = expand(store, (above & 0xFFFFFFFF) // HOT_BYTES, byte)
+        if entry == DenseEntry.UNKNOWN:
+            entry = expand(store, (above & 0xFFFFFFFF) // DENSE_BYTES, byte)
             if store.exceeded != 0:
                 return n_tokens
-            rows = store.hot_rows
-        if entry >= HotEntry.FIRST:
-            store_i64(at, (node << 33) | ((entry - HotEntry.FIRST) * HOT_BYTES))
+            rows = store.dense_rows
+        if entry >= DenseEntry.FIRST:
+            store_i64(at, (node << 33) | ((entry - DenseEntry.FIRST) * DENSE_BYTES))
             set_bit(words, token_of(word))
             n_tokens += 1 if token_of(word) >= 0 else 0
             node += 1
@@ -103,7 +103,7 @@ def wide_walk(store, trie, main, node, end, state):
             add_exit(store, node if main == 0 else load_i32(main + node * 4), -entry)
         elif above & (1 << 32) == 0:
             store_i64(at - 8, above | (1 << 32))  # a node is asked once
-            parent_state = hot_state(store, (above & 0xFFFFFFFF) // HOT_BYTES)
+            parent_state = dense_state(store, (above & 0xFFFFFFFF) // DENSE_BYTES)
             if store.states[parent_state].accepts != 0:
                 parent = above >> 33
                 add_exit(store, parent if main == 0 else load_i32(main + parent * 4), parent_state)
@@ -130,14 +130,14 @@ def _subtree_walk(store, trie, node, end, state):
 
 
 @inline
-def write_frame(store, depth, node, hot):
+def write_frame(store, depth, node, dense):
     """Put a node on the stack of a walk."""
     first = store.child_first
     frame = store.narrow_frames[depth]
     frame.node = node
     frame.child = first[node]
     frame.end = first[node + 1]
-    frame.hot = hot
+    frame.dense = dense
     frame.was_dead = 0
 
 
@@ -159,30 +159,30 @@ def narrow_walk(store, root, root_state):
     frames = store.narrow_frames
     n_tokens = 0
     depth = 0
-    write_frame(store, 0, root, hot_row(store, root_state))
-    rows = store.hot_rows
+    write_frame(store, 0, root, dense_row(store, root_state))
+    rows = store.dense_rows
     while depth >= 0 and store.exceeded == 0:
         frame = frames[depth]
         child = first = frame.child
         end = frame.end
-        hot = frame.hot
-        entry = HotEntry.DEAD
+        dense = frame.dense
+        entry = DenseEntry.DEAD
         while child < end:
-            at = hot * HOT_BYTES + child_byte[child] * 4
+            at = dense * DENSE_BYTES + child_byte[child] * 4
             entry = load_i32(rows.address + at)
-            if entry == HotEntry.UNKNOWN:
-                entry = expand(store, hot, child_byte[child])
-                rows = store.hot_rows
+            if entry == DenseEntry.UNKNOWN:
+                entry = expand(store, dense, child_byte[child])
+                rows = store.dense_rows
             child += 1
-            if entry != HotEntry.DEAD:
+            if entry != DenseEntry.DEAD:
                 break
         spend(store, 1 + ((child - first) >> 3))
         store.walked += child - first
-        if child - first > (0 if entry == HotEntry.DEAD else 1):
+        if child - first > (0 if entry == DenseEntry.DEAD else 1):
             frame.was_dead = 1
-        if entry == HotEntry.DEAD:  # all children are done
-            if frame.was_dead != 0 and store.states[hot_state(store, hot)].accepts != 0:
-                add_exit(store, frame.node, hot_state(store, hot))
+        if entry == DenseEntry.DEAD:  # all children are done
+            if frame.was_dead != 0 and store.states[dense_state(store, dense)].accepts != 0:
+                add_exit(store, frame.node, dense_state(store, dense))
             depth -= 1
             continue
         frame.child = child
@@ -197,12 +197,12 @@ def narrow_walk(store, root, root_state):
         if child_first[node] == child_first[node + 1]:
             continue
         end_node = subtree_end(word)
-        state = hot_state(store, entry - HotEntry.FIRST)
+        state = dense_state(store, entry - DenseEntry.FIRST)
         if end_node - node <= NEAR_NODES or is_wide(store, state):
             n_tokens += _subtree_walk(store, trie.address, node, end_node, state)
-            rows = store.hot_rows
+            rows = store.dense_rows
         else:
             depth += 1
-            write_frame(store, depth, node, entry - HotEntry.FIRST)
+            write_frame(store, depth, node, entry - DenseEntry.FIRST)
     check_walked(store)
     return n_tokens

@@ -17,11 +17,11 @@ from .states import DEAD, next_state
 
 WIDE_BYTES = 40  # a state with more live bytes than this walks the depth-first layout
 MANY_BYTES = 8  # of a class that is worth a look before the small ones
-HOT_AT_MOST = 4096  # expanded rows kept, 1 KB each
-HOT_BYTES = 1024  # an expanded row: 256 entries of int32
+MOST_DENSE_ROWS = 4096  # expanded rows kept, 1 KB each
+DENSE_BYTES = 1024  # an expanded row: 256 entries of int32
 
 
-class HotEntry(Kind):
+class DenseEntry(Kind):
     """Entries of an expanded row; a finished state is stored as a negative number."""
 
     UNKNOWN = 0
@@ -57,62 +57,62 @@ def is_wide(store, state):
 
 
 @inline
-def hot_row(store, state):
+def dense_row(store, state):
     """Number of the expanded row of a state; makes an empty one."""
-    hot = store.states[state].hot - 1
-    return hot if hot >= 0 else _new_hot_row(store, state)
+    dense = store.states[state].dense - 1
+    return dense if dense >= 0 else _new_dense_row(store, state)
 
 
 @kernel
-def _new_hot_row(store, state):
-    hot = store.n_hot
-    rows = reserve(store.hot_rows, 256 * (hot + 1))
-    fill_bytes(rows.address + hot * HOT_BYTES, HOT_BYTES, 0)
-    reserve(store.hot_states, hot + 1)[hot] = state
-    store.n_hot = hot + 1
-    store.states[state].hot = hot + 1
-    return hot
+def _new_dense_row(store, state):
+    dense = store.n_dense
+    rows = reserve(store.dense_rows, 256 * (dense + 1))
+    fill_bytes(rows.address + dense * DENSE_BYTES, DENSE_BYTES, 0)
+    reserve(store.dense_states, dense + 1)[dense] = state
+    store.n_dense = dense + 1
+    store.states[state].dense = dense + 1
+    return dense
 
 
 @inline
-def forget_hot_rows(store):
+def forget_dense_rows(store):
     """Drop all expanded rows when they are many; called between walks only."""
-    if store.n_hot > HOT_AT_MOST:
-        for hot in range(store.n_hot):
-            store.states[store.hot_states[hot]].hot = 0
-        store.n_hot = 0
+    if store.n_dense > MOST_DENSE_ROWS:
+        for dense in range(store.n_dense):
+            store.states[store.dense_states[dense]].dense = 0
+        store.n_dense = 0
 
 
 @inline
-def hot_state(store, hot):
-    return store.hot_states[hot]
+def dense_state(store, dense):
+    return store.dense_states[dense]
 
 
 @inline
-def hot_step(store, hot, byte):
-    """Entry of an expanded row: HotEntry.DEAD, HotEntry.FIRST + row, or a finished state as a negative number."""
-    entry = load_i32(store.hot_rows.address + hot * HOT_BYTES + byte * 4)
-    return entry if entry != HotEntry.UNKNOWN else expand(store, hot, byte)
+def dense_step(store, dense, byte):
+    """Entry of an expanded row: DenseEntry.DEAD, DenseEntry.FIRST + row, or a finished state as a negative number."""
+    entry = load_i32(store.dense_rows.address + dense * DENSE_BYTES + byte * 4)
+    return entry if entry != DenseEntry.UNKNOWN else expand(store, dense, byte)
 
 
 @kernel
-def expand(store, hot, byte):
-    """Look an entry up in the transition table, building it there; HotEntry.DEAD once a limit is reached.
+def expand(store, dense, byte):
+    """Look an entry up in the transition table, building it there; DenseEntry.DEAD once a limit is reached.
 
     The entries of all bytes of the same class are written: one at a time, a string body asked 190 times.
     """
-    state = hot_state(store, hot)
+    state = dense_state(store, dense)
     spend(store, 4)
     target = next_state(store, state, byte)
     if store.exceeded != 0:
-        return HotEntry.DEAD
+        return DenseEntry.DEAD
     if target == DEAD:
-        entry = HotEntry.DEAD
+        entry = DenseEntry.DEAD
     elif store.states[target].finished != 0:
         entry = -target
     else:
-        entry = hot_row(store, target) + HotEntry.FIRST
-    row = store.hot_rows.address + hot * HOT_BYTES
+        entry = dense_row(store, target) + DenseEntry.FIRST
+    row = store.dense_rows.address + dense * DENSE_BYTES
     class_map = store.states[state].map
     other = byte
     while True:

@@ -126,19 +126,19 @@ def make_state(store, first, is_start):
     lexeme = store.scratch[first]
     node = store.scratch[first + 1]
     store.scratch_top = first
-    store.states[state].twin = state
+    store.states[state].anonymous = state
     if n == 2:
         store.states[state].single = single_set(store, lexeme)
         if lexeme != ANONYMOUS:
             push(store, ANONYMOUS)
             push(store, node)
-            twin = _make_twin(store, first, is_start)
-            store.states[state].twin = twin
+            anonymous = _make_anonymous(store, first, is_start)
+            store.states[state].anonymous = anonymous
     return state
 
 
 @kernel
-def _make_twin(store, first, is_start):
+def _make_anonymous(store, first, is_start):
     """The anonymous twin of a state (a copy of make_state for one pair: kernels do not call themselves)."""
     node = store.scratch[first + 1]
     if is_start:
@@ -151,7 +151,7 @@ def _make_twin(store, first, is_start):
     reserve(store.states, state + 1)
     store.states[state].map = store.nodes[node].map
     store.states[state].finished = 1 if node == Node.EPSILON and not is_start else 0
-    store.states[state].twin = state
+    store.states[state].anonymous = state
     single = single_set(store, ANONYMOUS)
     store.states[state].single = single
     if not is_start and store.nodes[node].nullable:

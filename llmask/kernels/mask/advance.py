@@ -11,7 +11,7 @@ from ..lexer.states import DEAD, MISS, UNKNOWN, known_next
 from ..machine.jit import kernel
 from ..parser.token_terminals import NAMES_ORDINARY
 from ..tables.interning import MISSING
-from ..values.places import FIRST_PLACE
+from ..values.parse_states import FIRST_TRACKED
 from .configurations import (
     ENDED,
     REFUSED,
@@ -33,16 +33,16 @@ def take_bytes(store, grammar, configuration, data):
     if configuration == ENDED:
         store.report = 0
         return REFUSED
-    place = grammar.configurations[configuration].place
+    parse_state = grammar.configurations[configuration].parse_state
     state = grammar.configurations[configuration].state
     for i in range(data.shape[0]):
-        packed = step(store, grammar, place, state, data[i])
+        packed = step(store, grammar, parse_state, state, data[i])
         if packed == REFUSED:
             store.report = i
             return REFUSED
-        place = packed >> 32
+        parse_state = packed >> 32
         state = packed & 0xFFFFFFFF
-    return configuration_of(store, grammar, pack(place, state))
+    return configuration_of(store, grammar, pack(parse_state, state))
 
 
 @kernel
@@ -64,25 +64,25 @@ def take_token(store, grammar, configuration, token):
 def take_text(store, grammar, configuration, token):
     """Configuration after the bytes of a token, which may be named as well; not for ENDED."""
     offsets, data = store.token_offsets, store.token_data
-    place = grammar.configurations[configuration].place
+    parse_state = grammar.configurations[configuration].parse_state
     state = grammar.configurations[configuration].state
     end = offsets[token + 1]
     may_leap = True
     for i in range(offsets[token], end):
         byte = data[i]
-        if may_leap and place < FIRST_PLACE and i + 1 < end and known_next(store, state, byte) == UNKNOWN:
+        if may_leap and parse_state < FIRST_TRACKED and i + 1 < end and known_next(store, state, byte) == UNKNOWN:
             target = leap(store, state, i, end - i)
             if target != DEAD:
-                packed = arrive(store, grammar, place, target)
+                packed = arrive(store, grammar, parse_state, target)
                 return configuration_of(store, grammar, packed) if packed != REFUSED else REFUSED
             may_leap = False  # the lexeme ends on the way
-        packed = step(store, grammar, place, state, byte)
+        packed = step(store, grammar, parse_state, state, byte)
         if packed == REFUSED:
             return REFUSED
-        may_leap = may_leap or packed >> 32 != place
-        place = packed >> 32
+        may_leap = may_leap or packed >> 32 != parse_state
+        parse_state = packed >> 32
         state = packed & 0xFFFFFFFF
-    return configuration_of(store, grammar, pack(place, state))
+    return configuration_of(store, grammar, pack(parse_state, state))
 
 
 @kernel
@@ -96,20 +96,20 @@ def known_after(store, grammar, configuration, token):
         if first == end or reached != REFUSED:
             return reached
     data = store.token_data
-    place = grammar.configurations[configuration].place
+    parse_state = grammar.configurations[configuration].parse_state
     state = grammar.configurations[configuration].state
     for i in range(first, end):
-        packed = known_step(store, grammar, place, state, data[i])
-        if packed == MISS and place < FIRST_PLACE:
+        packed = known_step(store, grammar, parse_state, state, data[i])
+        if packed == MISS and parse_state < FIRST_TRACKED:
             target = known_leap(store, state, i)
             if target != MISSING:
-                packed = known_arrive(store, grammar, place, target)
-                return known_configuration(grammar, packed) if packed >= 0 else packed
+                packed = known_arrive(store, grammar, parse_state, target)
+                return known_configuration(store, grammar, packed) if packed >= 0 else packed
         if packed < 0:
             return packed
-        place = packed >> 32
+        parse_state = packed >> 32
         state = packed & 0xFFFFFFFF
-    return known_configuration(grammar, pack(place, state))
+    return known_configuration(store, grammar, pack(parse_state, state))
 
 
 @kernel
@@ -120,10 +120,10 @@ def live_bytes(store, grammar, configuration, data):
         data[byte] = 0
     if configuration == ENDED:
         return 0
-    place = grammar.configurations[configuration].place
+    parse_state = grammar.configurations[configuration].parse_state
     state = grammar.configurations[configuration].state
     for byte in range(256):
-        if step(store, grammar, place, state, byte) != REFUSED:
+        if step(store, grammar, parse_state, state, byte) != REFUSED:
             data[byte] = 1
             n += 1
     return n
@@ -132,7 +132,7 @@ def live_bytes(store, grammar, configuration, data):
 @kernel
 def walk_all(store, grammar, configuration):
     """Walk the whole trie from a configuration's lexer state, slices left aside; returns the nodes visited."""
-    state = store.states[grammar.configurations[configuration].state].twin
+    state = store.states[grammar.configurations[configuration].state].anonymous
     room_for_words(store)
     n_exits = store.n_exits
     before = store.walked

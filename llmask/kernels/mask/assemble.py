@@ -2,20 +2,18 @@
 
     mask(configuration) = mask(lexer state) | crossing tokens | parts | named tokens | ends where the document may end
 
-The tokens that cross a lexeme's end (mask/boundary_walk.py) are a short list in the grammar. Where something is
-recorded the list is made once for the bare row, with the points at which a text decides, and every record adds its own
-from there. Where parts of the trie are left to lexeme_masks/subtree_masks.py, and where the list is long, the mask is a
-bitmask of the grammar's; equal ones are one.
+The tokens that cross a lexeme's end (boundary_tokens.py) are a short list in the grammar. Where parts of the trie are
+left to lexeme_masks/subtree_masks.py, and where the list is long, the mask is a bitmask of the grammar's; equal ones
+are one.
 
-In: the tables and a configuration. Out: the configuration's record; `fill` writes the words.
+In: the tables and a configuration. Out: fields of the configuration; `fill` writes the words.
 Cost: of the walks; filling copies 16 KB (0.3 us) and sets 1 ns a listed token.
 """
 
 from __future__ import annotations
 
 from ..lexeme_masks.kept_masks import intern_mask
-from ..lexeme_masks.state_masks import build_state_mask, first_replaced
-from ..lexeme_masks.subtree_masks import part_mask
+from ..lexeme_masks.state_masks import build_state_mask
 from ..lexeme_masks.trie_walk import has_bit, room_for_words, set_bit
 from ..lexer.states import DEAD
 from ..machine.jit import inline, kernel
@@ -25,11 +23,9 @@ from ..tables.grammar_layout import GRAMMAR
 from ..tables.interning import intern_list, list_offset
 from ..tables.kinds import MaskKind
 from ..tables.memory import copy_bytes, fill_bytes, load_i32, load_i64, reserve, store_i32, store_i64
-from ..values.places import NO_RECORD, record_of, row_of
-from .configurations import ENDED, OWN_MASK, configuration_of, pack
-from .crossing import BARE, IN_PART, allow_token
-from .repeated_values import could_repeat
-from .tracked_walk import cross, walk_point
+from .boundary_tokens import cross_whole
+from .configurations import ENDED, OWN_MASK
+from .tracked_masks import collect_tracked
 
 HAS_NAMED = 4  # bit beside MaskKind.LIST or MaskKind.WORDS: tokens are named, see parser/token_terminals.py
 KIND_BITS = 3
@@ -49,57 +45,23 @@ def build_mask(store, grammar, configuration):
         publish(grammar, configuration, kind)
 
 
-@inline
-def _cross_exits(store, grammar, row, state, twin, record):
-    """List the tokens behind every exit of a lexer state in a row, see `cross`."""
-    grammar.repeats = 0
-    first = store.states[twin].first_exit
-    n = store.states[twin].n_exits
-    cross(store, grammar, row, state, first, n, record)
-    base = store.states[twin].base
-    if base != 0:
-        state = base if store.states[state].single == 0 else state
-        base = store.states[base].twin
-        first = store.states[base].first_exit
-        end = first + store.states[base].n_exits
-        while first < end and store.exceeded == 0 and grammar.exceeded == 0:
-            replaced = first_replaced(store, twin, first, end)
-            cross(store, grammar, row, state, first, replaced - first, record)
-            first = replaced + 1
-
-
 @kernel
 def collect(store, grammar, configuration):
     """List the crossing tokens of a configuration, and the parts of its mask; the mask of its lexer state is built.
 
-    Returns how many of the tokens are those of all records, which `base` has.
+    Returns how many of the tokens its `base` has as well (tracked_masks.py).
     """
     grammar.n_crossing = 0
-    grammar.n_points = 0
     grammar.n_parts = 0
-    if configuration == ENDED:
+    if configuration == ENDED or grammar.configurations[configuration].state == DEAD:
         return 0
-    place = grammar.configurations[configuration].place
-    state = grammar.configurations[configuration].state
-    if state == DEAD:
-        return 0
-    build_state_mask(store, state)
+    build_state_mask(store, grammar.configurations[configuration].state)
     if store.exceeded != 0:
         return 0
-    n_shared = 0
-    if row_of(grammar, place) == place:
-        is_bare = grammar.rows[place].records
-        grammar.lists_parts = 0 if is_bare else 1
-        grammar.bare_walk = BARE if is_bare else 0
-        _cross_exits(store, grammar, place, state, store.states[state].twin, NO_RECORD)
-        _cross_parts(store, grammar)
-        grammar.lists_parts = 0
-    else:
-        n_shared = _cross_with_record(store, grammar, configuration)
-    for i in range(grammar.n_points):
-        if grammar.exceeded == 0 and store.exceeded == 0:
-            walk_point(store, grammar, place, state, grammar.points[i])
-    return n_shared
+    if grammar.tracks_values != 0:
+        return collect_tracked(store, grammar, configuration)
+    cross_whole(store, grammar, configuration)
+    return 0
 
 
 @kernel
@@ -112,7 +74,7 @@ def keep_mask(store, grammar, configuration):
     if configuration != ENDED:
         state = grammar.configurations[configuration].state
         if state != DEAD:
-            total += store.states[store.states[state].twin].n_tokens
+            total += store.states[store.states[state].anonymous].n_tokens
     if grammar.configurations[configuration].accepts != 0:
         total += store.n_eos
     grammar.configurations[configuration].n = n
@@ -137,32 +99,6 @@ def keep_mask(store, grammar, configuration):
 def publish(grammar, configuration, kind):
     """Show the mask of a configuration to readers, which take no lock."""
     grammar.configurations[configuration].mask_kind = kind
-
-
-@kernel
-def _cross_parts(store, grammar):
-    """List what crosses from the parts that were noted, which may note more.
-
-    What a part has as a list is listed. `parts` gets the number of each.
-    """
-    i = 0
-    while i < grammar.n_parts and store.exceeded == 0 and grammar.exceeded == 0:
-        row = grammar.parts[i].row
-        state = grammar.parts[i].state
-        node = grammar.parts[i].node
-        if node >= 0:
-            part = part_mask(store, state, node)
-            if part < 0:
-                break
-            grammar.parts[i].part = part
-        part = grammar.parts[i].part
-        if store.part_masks[part].kind != MaskKind.WORDS:
-            first = store.part_masks[part].mask
-            for j in range(first, first + store.part_masks[part].n_tokens):
-                allow_token(grammar, store.token_lists[j], IN_PART)
-        first = store.part_masks[part].first_exit
-        cross(store, grammar, row, state, first, store.part_masks[part].n_exits, NO_RECORD)
-        i += 1
 
 
 @inline
@@ -253,83 +189,6 @@ def _allow_named(store, grammar, configuration, words, allowed):
 
 
 @inline
-def bare_configuration(store, grammar, configuration):
-    """The configuration of the bare row, whose crossing tokens are mostly those of all records; or negative."""
-    row = row_of(grammar, grammar.configurations[configuration].place)
-    return configuration_of(store, grammar, pack(row, grammar.configurations[configuration].state))
-
-
-@kernel
-def collect_bare(store, grammar, bare):
-    """List the crossing tokens of all records of a bare row, and note the points at which the text decides."""
-    state = grammar.configurations[bare].state
-    build_state_mask(store, state)
-    grammar.n_crossing = 0
-    grammar.n_points = 0
-    grammar.n_parts = 0
-    if store.exceeded != 0:
-        return
-    grammar.bare_walk = BARE
-    row, twin = grammar.configurations[bare].place, store.states[state].twin
-    _cross_exits(store, grammar, row, state, twin, NO_RECORD)
-
-
-@inline
-def keep_bare(grammar, bare):
-    """Keep what was collected for all records."""
-    n = grammar.n_crossing
-    number = intern_list(grammar.crossings, reserve(grammar.crossing, 1).address, 0, n)
-    grammar.configurations[bare].first = list_offset(grammar.crossings, number)
-    grammar.configurations[bare].n = n
-    n = grammar.n_points
-    number = intern_list(grammar.crossings, reserve(grammar.points, 1).address, 0, n)
-    grammar.configurations[bare].first_point = list_offset(grammar.crossings, number)
-    grammar.configurations[bare].n_points = n
-    grammar.configurations[bare].may_repeat = grammar.repeats
-    grammar.configurations[bare].shared = 1
-
-
-@kernel
-def _cross_with_record(store, grammar, configuration):
-    """List the crossing tokens of a configuration with a record, and its points: mostly those of all records.
-
-    Returns how many of the tokens are those of all records, which `base` has.
-    """
-    bare = bare_configuration(store, grammar, configuration)
-    if bare < 0:
-        return 0
-    if grammar.configurations[bare].shared == 0:
-        collect_bare(store, grammar, bare)
-        if grammar.exceeded != 0 or store.exceeded != 0:
-            return 0
-        keep_bare(grammar, bare)
-    grammar.n_crossing = 0
-    grammar.n_points = 0
-    grammar.bare_walk = BARE
-    record = record_of(grammar, grammar.configurations[configuration].place)
-    if grammar.configurations[bare].may_repeat != 0 and could_repeat(grammar, record):
-        state = grammar.configurations[bare].state
-        row, twin = grammar.configurations[bare].place, store.states[state].twin
-        _cross_exits(store, grammar, row, state, twin, record)
-        return 0
-    shared = grammar.configurations[bare]
-    grammar.n_crossing = shared.n
-    grammar.n_points = shared.n_points
-    _copy_listed(grammar, reserve(grammar.crossing, shared.n + 1), shared.first, shared.n)
-    _copy_listed(grammar, reserve(grammar.points, shared.n_points + 1), shared.first_point, shared.n_points)
-    grammar.configurations[configuration].base = bare
-    return grammar.n_crossing
-
-
-@inline
-def _copy_listed(grammar, items, first, n):
-    """Copy what a configuration has in the pool of crossings."""
-    pool = grammar.crossings.pool
-    for i in range(n):
-        items[i] = pool[first + i]
-
-
-@inline
 def _copy(words, mask, n_bytes, allowed):
     """Copy a mask; `allowed` see `fill`."""
     if allowed == 0:
@@ -348,14 +207,14 @@ def _write(store, state, crossing, first, n, words, allowed):
     if state == DEAD:
         fill_bytes(words, n_bytes, 0)
     else:
-        twin = store.states[state].twin
-        mask = store.states[twin].mask
-        if store.states[twin].mask_kind == MaskKind.WORDS:
+        anonymous = store.states[state].anonymous
+        mask = store.states[anonymous].mask
+        if store.states[anonymous].mask_kind == MaskKind.WORDS:
             _copy(words, store.masks[mask], n_bytes, allowed)
         else:
             fill_bytes(words, n_bytes, 0)
             tokens = store.token_lists
-            for i in range(mask, mask + store.states[twin].n_tokens):
+            for i in range(mask, mask + store.states[anonymous].n_tokens):
                 _allow(words, tokens[i], allowed)
     for i in range(first, first + n):
         _allow(words, crossing[i], allowed)

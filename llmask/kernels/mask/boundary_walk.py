@@ -15,15 +15,15 @@ In: the tables, a row and a lexer state. Out: see crossing.py. Cost: 20 ns an ex
 
 from __future__ import annotations
 
-from ..lexeme_masks.subtree_masks import part_behind
-from ..lexer.dense_transitions import HotEntry, check_walked, hot_row, hot_state, hot_step
+from ..lexeme_masks.subtree_masks import part_after
+from ..lexer.dense_transitions import DenseEntry, check_walked, dense_row, dense_state, dense_step
 from ..lexer.states import DEAD
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
 from ..parser.goto import goto
 from ..tables.memory import reserve, spend
 from .configurations import pack, start_after
-from .crossing import NO_END, NO_HOT_ROW, allow, allow_alike, is_part, note_part
+from .crossing import NO_DENSE_ROW, NO_END, allow, allow_alike, is_part, note_part
 
 
 class FrameExit(Kind):
@@ -47,7 +47,7 @@ def walk_rows(store, grammar, root, row, state, scanned, inside):
     depth = 0
     while depth >= 0 and store.exceeded == 0 and grammar.exceeded == 0:
         child, row, entry = _next_child(store, grammar, depth)
-        if entry == HotEntry.DEAD:
+        if entry == DenseEntry.DEAD:
             depth -= 1
             continue
         node = store.child_node[child]
@@ -55,7 +55,7 @@ def walk_rows(store, grammar, root, row, state, scanned, inside):
         if is_leaf and grammar.tells_ends == 0:
             allow(store, grammar, node, NO_END)
             continue
-        state = -entry if entry < 0 else hot_state(store, entry - HotEntry.FIRST)
+        state = -entry if entry < 0 else dense_state(store, entry - DenseEntry.FIRST)
         if entry < 0:  # nothing can be added to the lexeme: it ends with this byte
             ended = store.states[state].accepts
             row = goto(store, grammar, row, ended)
@@ -65,7 +65,7 @@ def walk_rows(store, grammar, root, row, state, scanned, inside):
         allow(store, grammar, node, pack(row, state))
         if state == DEAD or is_leaf:
             continue
-        if is_part(store, grammar, node, state, NO_HOT_ROW):
+        if is_part(store, grammar, node, state, NO_DENSE_ROW):
             note_part(grammar, row, state, node, 0)
             continue
         depth += 1
@@ -75,31 +75,31 @@ def walk_rows(store, grammar, root, row, state, scanned, inside):
 
 @inline
 def _next_child(store, grammar, depth):
-    """The next child of a frame's node that leads on, its row, and its entry; HotEntry.DEAD where there is none."""
+    """The next child of a frame's node that leads on, its row, and its entry; DenseEntry.DEAD where there is none."""
     frame = grammar.walk_frames[depth]
-    first, end, hot, inside = frame.child, frame.end, frame.hot, frame.inside
-    exit_row, exit_hot = frame.exit_place, frame.exit_hot
+    first, end, dense, inside = frame.child, frame.end, frame.dense, frame.inside
+    exit_row, exit_dense = frame.exit_parse_state, frame.exit_dense
     child = first
-    row = frame.place
-    entry = HotEntry.DEAD
+    row = frame.parse_state
+    entry = DenseEntry.DEAD
     while child < end:
         byte = store.child_byte[child]
         child += 1
-        entry = hot_step(store, hot, byte)
-        if entry != HotEntry.DEAD:  # the lexeme goes on
+        entry = dense_step(store, dense, byte)
+        if entry != DenseEntry.DEAD:  # the lexeme goes on
             if inside == 0:
                 break
-            entry = HotEntry.DEAD
+            entry = DenseEntry.DEAD
             continue
         if exit_row == FrameExit.NOT_TAKEN:
-            _take_exit(store, grammar, depth, store.states[hot_state(store, hot)].accepts)
-            exit_row, exit_hot = frame.exit_place, frame.exit_hot
+            _take_exit(store, grammar, depth, store.states[dense_state(store, dense)].accepts)
+            exit_row, exit_dense = frame.exit_parse_state, frame.exit_dense
         if exit_row == FrameExit.NONE:
             if inside != 0:
                 child = end
             continue
-        entry = hot_step(store, exit_hot, byte)
-        if entry != HotEntry.DEAD:
+        entry = dense_step(store, exit_dense, byte)
+        if entry != DenseEntry.DEAD:
             row = exit_row
             break
     spend(store, 2 + ((child - first) >> 2))
@@ -112,40 +112,40 @@ def _next_child(store, grammar, depth):
 def _take_exit(store, grammar, depth, scanned):
     """Fill in where a frame's lexer state leads when its lexeme ends."""
     frame = grammar.walk_frames[depth]
-    frame.exit_place = FrameExit.NONE
-    row = goto(store, grammar, frame.place, scanned)
+    frame.exit_parse_state = FrameExit.NONE
+    row = goto(store, grammar, frame.parse_state, scanned)
     if row < 0:
         return
     start = start_after(store, grammar, row, scanned)
     if start == DEAD:
         return
-    if is_part(store, grammar, frame.node, start, frame.hot):
+    if is_part(store, grammar, frame.node, start, frame.dense):
         note_part(grammar, row, start, frame.node, 0)
         return
-    frame.exit_place = row
-    frame.exit_hot = hot_row(store, start)
+    frame.exit_parse_state = row
+    frame.exit_dense = dense_row(store, start)
 
 
 @kernel
-def push_frame(store, grammar, depth, node, place, state, inside, flags):
+def push_frame(store, grammar, depth, node, parse_state, state, inside, flags):
     """Put a node on the stack of a walk; nobody has asked yet where its lexeme leads when it ends."""
     first = store.child_first
     frame = reserve(grammar.walk_frames, depth + 1)[depth]
     frame.child = first[node]
     frame.end = first[node + 1]
-    frame.place = place
-    frame.hot = hot_row(store, state)
+    frame.parse_state = parse_state
+    frame.dense = dense_row(store, state)
     frame.node = node
-    frame.exit_place = FrameExit.NONE if store.states[state].accepts == 0 else FrameExit.NOT_TAKEN
+    frame.exit_parse_state = FrameExit.NONE if store.states[state].accepts == 0 else FrameExit.NOT_TAKEN
     frame.inside = inside
     frame.flags = flags
 
 
 @inline
-def leads_on(store, hot, child, end):
+def leads_on(store, dense, child, end):
     """Whether any of these children of a node leads on from an expanded row: behind most exits none does."""
     first = child
-    while child < end and hot_step(store, hot, store.child_byte[child]) == HotEntry.DEAD:
+    while child < end and dense_step(store, dense, store.child_byte[child]) == DenseEntry.DEAD:
         child += 1
     if child == end:
         spend(store, 2 + ((child - first) >> 2))
@@ -161,7 +161,7 @@ def cross_rows(store, grammar, row, state, first, n):
     last_scanned = 0
     target = 0
     start = DEAD
-    hot = NO_HOT_ROW
+    dense = NO_DENSE_ROW
     for i in range(first, first + n):
         exit = store.exits[i]
         if exit.state == DEAD:  # an end of the state whose mask this one has, and none of its own
@@ -174,9 +174,9 @@ def cross_rows(store, grammar, row, state, first, n):
                 return
             if target >= 0:
                 start = start_after(store, grammar, target, scanned)
-                hot = hot_row(store, start) if start != DEAD else NO_HOT_ROW
+                dense = dense_row(store, start) if start != DEAD else NO_DENSE_ROW
                 if single != 0 and leaves_parts and start != DEAD:
-                    part = part_behind(store, start, i, first + n - i)
+                    part = part_after(store, start, i, first + n - i)
                     if part >= 0:
                         note_part(grammar, target, start, -1, part)
                         return
@@ -189,8 +189,8 @@ def cross_rows(store, grammar, row, state, first, n):
             continue
         if not is_finished:
             walk_rows(store, grammar, exit.node, row, exit.state, scanned, 1)
-        elif leads_on(store, hot, exit.child, exit.end):
-            if is_part(store, grammar, exit.node, start, NO_HOT_ROW):
+        elif leads_on(store, dense, exit.child, exit.end):
+            if is_part(store, grammar, exit.node, start, NO_DENSE_ROW):
                 note_part(grammar, target, start, exit.node, 0)
             else:
                 walk_rows(store, grammar, exit.node, target, start, 0, 0)

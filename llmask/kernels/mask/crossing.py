@@ -16,16 +16,16 @@ In: a grammar's table, nodes, rows. Out: the slots above. Cost: 5 ns a token.
 
 from __future__ import annotations
 
-from ..lexer.dense_transitions import HotEntry, hot_row, hot_step
+from ..lexer.dense_transitions import DenseEntry, dense_row, dense_step
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
 from ..tables.memory import reserve
 from ..vocabulary.trie_words import subtree_end, token_of
 
-POINT_KINDS = 4  # a point is node * POINT_KINDS + kind
+DEFERRED_KINDS = 4  # a point is node * POINT_KINDS + kind
 
 
-class Point(Kind):
+class Deferred(Kind):
     """What of a node has to be walked again with the text known."""
 
     WHOLE = 0  # the token that ends there, and those below it
@@ -33,12 +33,12 @@ class Point(Kind):
     ENDING = 2  # those below it for which the lexeme in hand ends at the node
 
 
-NO_HOT_ROW = -1
+NO_DENSE_ROW = -1
 
 # where a token leads, or
 NO_END = -1  # it has to be read to know
 IN_PART = -2  # so is one that a part lists
-BARE = 1 << 61  # of a packed place: the bit above all rows
+UNTRACKED = 1 << 61  # of a packed place: the bit above all rows
 
 
 @kernel
@@ -71,14 +71,14 @@ def allow_token(grammar, token, end):
 
 
 @kernel
-def note_point(store, grammar, node, kind):
+def defer(store, grammar, node, kind):
     """Note what has to be walked again with the text known."""
     first = store.child_first
-    if kind != Point.WHOLE and first[node] == first[node + 1]:
+    if kind != Deferred.WHOLE and first[node] == first[node + 1]:
         return
-    n = grammar.n_points
-    reserve(grammar.points, n + 1)[n] = node * POINT_KINDS + kind
-    grammar.n_points = n + 1
+    n = grammar.n_deferred
+    reserve(grammar.deferred, n + 1)[n] = node * DEFERRED_KINDS + kind
+    grammar.n_deferred = n + 1
 
 
 @inline
@@ -86,14 +86,14 @@ def is_part(store, grammar, node, state, ending):
     """Whether what is below a node, reached in a lexer state, is large enough to be a part.
 
     `ending`: hot row of the state in which a lexeme ends at the node; `state` begins the next one then. Children that
-    go on in the former must not begin the latter, or the part would have both. NO_HOT_ROW: nothing ends here.
+    go on in the former must not begin the latter, or the part would have both. NO_DENSE_ROW: nothing ends here.
     """
     if grammar.lists_parts == 0:
         return False
     end = subtree_end(store.trie[node])
     if end - node < store.least_part:
         return False
-    return ending == NO_HOT_ROW or _are_apart(store, node, hot_row(store, state), ending)
+    return ending == NO_DENSE_ROW or _are_apart(store, node, dense_row(store, state), ending)
 
 
 @kernel
@@ -102,7 +102,7 @@ def _are_apart(store, node, one, other):
     first = store.child_first
     for child in range(first[node], first[node + 1]):
         byte = store.child_byte[child]
-        if hot_step(store, one, byte) != HotEntry.DEAD and hot_step(store, other, byte) != HotEntry.DEAD:
+        if dense_step(store, one, byte) != DenseEntry.DEAD and dense_step(store, other, byte) != DenseEntry.DEAD:
             return False
     return True
 

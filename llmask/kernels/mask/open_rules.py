@@ -13,7 +13,7 @@ from ..lexer.states import DEAD, is_start, next_state, token_set_of
 from ..machine.jit import inline, kernel
 from ..parser.goto import goto
 from ..tables.interning import list_item, list_length
-from ..values.places import row_of
+from ..values.parse_states import row_of
 from .configurations import ENDED, REFUSED, configuration_of, pack, start_after, step
 
 TRACE_FIELDS = 3
@@ -27,7 +27,7 @@ def trace_bytes(store, grammar, configuration, data):
     """Configuration after the bytes of a trace, which is filled in, or REFUSED."""
     if configuration == ENDED:
         return REFUSED
-    place = grammar.configurations[configuration].place
+    parse_state = grammar.configurations[configuration].parse_state
     state = grammar.configurations[configuration].state
     for at in range(0, data.shape[0], TRACE_FIELDS):
         byte = data[at + T_BYTE]
@@ -37,18 +37,18 @@ def trace_bytes(store, grammar, configuration, data):
         if target == DEAD:
             scanned = store.states[state].accepts
             data[at + T_BEFORE] = scanned
-            behind = goto(store, grammar, place, scanned) if scanned != 0 else REFUSED
+            behind = goto(store, grammar, parse_state, scanned) if scanned != 0 else REFUSED
             if behind < 0:
                 return REFUSED
             target = next_state(store, start_after(store, grammar, behind, scanned), byte)
         if target != DEAD and store.states[target].finished != 0:
             data[at + T_WITH] = store.states[target].accepts
-        packed = step(store, grammar, place, state, byte)
+        packed = step(store, grammar, parse_state, state, byte)
         if packed == REFUSED:
             return REFUSED
-        place = packed >> 32
+        parse_state = packed >> 32
         state = packed & 0xFFFFFFFF
-    return configuration_of(store, grammar, pack(place, state))
+    return configuration_of(store, grammar, pack(parse_state, state))
 
 
 @kernel
@@ -86,7 +86,7 @@ def open_rules(store, grammar, configuration, with_expected, data):
     """
     if configuration == ENDED:
         return 0
-    row = row_of(grammar, grammar.configurations[configuration].place)
+    row = row_of(grammar, grammar.configurations[configuration].parse_state)
     state = grammar.configurations[configuration].state
     n = 0
     is_read = not is_start(store, state)
@@ -108,11 +108,11 @@ def open_rules(store, grammar, configuration, with_expected, data):
 @kernel
 def close_lexeme(store, grammar, configuration):
     """The configuration where the lexemes in hand have ended, or REFUSED where none may end."""
-    place = grammar.configurations[configuration].place
+    parse_state = grammar.configurations[configuration].parse_state
     scanned = store.states[grammar.configurations[configuration].state].accepts
     if scanned == 0:
         return REFUSED
-    place = goto(store, grammar, place, scanned)
-    if place < 0:
+    parse_state = goto(store, grammar, parse_state, scanned)
+    if parse_state < 0:
         return REFUSED
-    return configuration_of(store, grammar, pack(place, start_after(store, grammar, place, scanned)))
+    return configuration_of(store, grammar, pack(parse_state, start_after(store, grammar, parse_state, scanned)))

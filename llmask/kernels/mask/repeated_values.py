@@ -13,9 +13,9 @@ from ..tables.kinds import EdgeKind
 from ..tables.memory import reserve
 from ..values.called_rules import has_text, texts_of
 from ..values.json_values import FIND, has_writings, value_number
-from ..values.places import NO_RECORD, mark_before, marked_row, read_text, record_before
 from ..values.text_sets import CHUNK_BITS, CHUNK_WORDS, FIRST_CHUNK, NO_TEXTS
 from ..values.texts import known_text, plain_text
+from ..values.transcripts import NO_TRANSCRIPT, read_text, row_of_value_start, transcript_before, value_start_before
 
 
 @kernel
@@ -32,12 +32,12 @@ def path_to(store, grammar, node):
 
 
 @kernel
-def could_repeat(grammar, record):
+def could_repeat(grammar, transcript):
     """Whether a value of some set begins like what was read of a tracked value."""
-    mark = mark_before(grammar, record)
-    while mark != NO_RECORD:
-        row = marked_row(grammar, mark)
-        n = plain_text(grammar, read_text(grammar, record, row), False)
+    mark = value_start_before(grammar, transcript)
+    while mark != NO_TRANSCRIPT:
+        row = row_of_value_start(grammar, mark)
+        n = plain_text(grammar, read_text(grammar, transcript, row), False)
         first = grammar.rows[row].waits
         for i in range(grammar.rows[row].n_waits):
             entries = grammar.row_entries
@@ -48,7 +48,7 @@ def could_repeat(grammar, record):
                         return True
                 elif _one_begins(grammar, texts, n):
                     return True
-        mark = mark_before(grammar, record_before(grammar, mark))
+        mark = value_start_before(grammar, transcript_before(grammar, mark))
     return False
 
 
@@ -82,20 +82,20 @@ def _begins(grammar, text, n):
 
 
 @kernel
-def ends_in_set(store, grammar, record, node):
+def ends_in_set(store, grammar, transcript, node):
     """Whether a tracked value that ends at a node of the trie, begun in a record, is in its set."""
     n_path = path_to(store, grammar, node)
-    mark = mark_before(grammar, record)
-    while mark != NO_RECORD:
-        row = marked_row(grammar, mark)
-        n = read_text(grammar, record, row)
+    mark = value_start_before(grammar, transcript)
+    while mark != NO_TRANSCRIPT:
+        row = row_of_value_start(grammar, mark)
+        n = read_text(grammar, transcript, row)
         whole = reserve(grammar.text, n + n_path + 1)
         for i in range(n_path):
             whole[n + i] = grammar.path[i]
         text = known_text(grammar, n + n_path)
         if text >= 0 and _waits_without(grammar, row, text):
             return True
-        mark = mark_before(grammar, record_before(grammar, mark))
+        mark = value_start_before(grammar, transcript_before(grammar, mark))
     return False
 
 

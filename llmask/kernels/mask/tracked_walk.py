@@ -2,7 +2,7 @@
 
 It is that of boundary_walk.py, and looks at rows without their records, so that its result is shared by all records of
 a row. Where a text decides (parser/goto.py says so) it leaves out what it does not know and notes a *point*, from which
-`walk_point` walks again, with places and their records, for one configuration:
+`walk_deferred` walks again, with places and their records, for one configuration:
 
     WHOLE    the token that ends at a node, and those below it
     BELOW    those below it
@@ -17,16 +17,30 @@ In: the tables, a row and a lexer state. Out: see crossing.py. Cost: 20 ns an ex
 
 from __future__ import annotations
 
-from ..lexeme_masks.subtree_masks import part_behind
-from ..lexer.dense_transitions import HotEntry, check_walked, hot_row, hot_state, hot_step
+from ..lexeme_masks.subtree_masks import part_after
+from ..lexer.dense_transitions import DenseEntry, check_walked, dense_row, dense_state, dense_step
 from ..lexer.states import DEAD, next_state
 from ..machine.jit import inline, kernel
-from ..parser.goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
+from ..parser.goto import goto
+from ..parser.tracked_goto import ROW_BITS, untracked_goto
+from ..parser.tracked_values import MAY_REPEAT
 from ..tables.memory import spend
-from ..values.places import FIRST_PLACE, NO_RECORD, is_left_out, place_after, row_of
-from .boundary_walk import FrameExit, cross_rows, leads_on, push_frame
+from ..values.parse_states import FIRST_TRACKED, is_left_out, parse_state_after, row_of
+from ..values.transcripts import NO_TRANSCRIPT
+from .boundary_walk import FrameExit, leads_on, push_frame
 from .configurations import REFUSED, pack, start_after, step
-from .crossing import BARE, NO_END, NO_HOT_ROW, POINT_KINDS, Point, allow, allow_alike, is_part, note_part, note_point
+from .crossing import (
+    DEFERRED_KINDS,
+    NO_DENSE_ROW,
+    NO_END,
+    UNTRACKED,
+    Deferred,
+    allow,
+    allow_alike,
+    defer,
+    is_part,
+    note_part,
+)
 from .repeated_values import ends_in_set, path_to
 
 NOTHING_OPEN = 0  # what a text decides behind a step: nothing,
@@ -35,7 +49,7 @@ ALL_OPEN = 2  # whether anything may
 
 SHARED = 0  # walks without records: of values that may be in their set already it is noted that there are some
 CAREFUL = 1  # they become points
-ONE_RECORD = 2
+ONE_TRANSCRIPT = 2
 
 OPENED = 1  # flags of frames: the opening brace of a value of which there are many was read, and blanks
 BEGUN = 2  # a tracked value may have begun on the way
@@ -45,11 +59,11 @@ QUOTE = 0x22
 
 
 @inline
-def _take_lexeme(store, grammar, place, scanned, walk):
-    """Where the lexemes of a set lead: of a shared walk a row, with the bits of `bare_goto`."""
-    if walk == ONE_RECORD:
-        return goto(store, grammar, place, scanned)
-    return bare_goto(store, grammar, place, scanned)
+def _take_lexeme(store, grammar, parse_state, scanned, walk):
+    """Where the lexemes of a set lead: of a shared walk a row, with the bits of `untracked_goto`."""
+    if walk == ONE_TRANSCRIPT:
+        return goto(store, grammar, parse_state, scanned)
+    return untracked_goto(store, grammar, parse_state, scanned)
 
 
 @inline
@@ -58,7 +72,7 @@ def _uncertainty(grammar, target, walk, flags):
 
     Of values that began before the walk it is noted that they might be in their sets; `could_repeat` asks whether.
     """
-    if walk == ONE_RECORD or target < 0:
+    if walk == ONE_TRANSCRIPT or target < 0:
         return NOTHING_OPEN
     if target & MAY_REPEAT != 0:
         if walk == CAREFUL or flags & BEGUN != 0:
@@ -69,27 +83,27 @@ def _uncertainty(grammar, target, walk, flags):
 
 
 @inline
-def _begins_in(grammar, place):
+def _begins_in(grammar, parse_state):
     """BEGUN where a tracked value may begin at a place, else 0."""
-    return BEGUN if grammar.rows[row_of(grammar, place)].begins_value else 0
+    return BEGUN if grammar.rows[row_of(grammar, parse_state)].begins_value else 0
 
 
 @inline
-def _is_tentative(grammar, place, walk):
+def _is_tentative(grammar, parse_state, walk):
     """Whether a shared walk does not know what a value that begins in a row may be."""
-    return walk != ONE_RECORD and grammar.rows[place].is_tentative
+    return walk != ONE_TRANSCRIPT and grammar.rows[parse_state].is_tentative
 
 
 @inline
 def _tracks_nothing(grammar, row):
     """Whether no tracked value begins or goes on in a row."""
-    return not (grammar.rows[row].begins_value or grammar.rows[row].is_tentative or grammar.rows[row].records)
+    return not (grammar.rows[row].begins_value or grammar.rows[row].is_tentative or grammar.rows[row].tracks)
 
 
 @inline
-def _is_plain(grammar, place):
+def _is_plain(grammar, parse_state):
     """Whether what follows in a row is a function of the row alone, so that it may be a part (crossing.py)."""
-    return place < FIRST_PLACE and _tracks_nothing(grammar, place)
+    return parse_state < FIRST_TRACKED and _tracks_nothing(grammar, parse_state)
 
 
 @kernel
@@ -110,47 +124,47 @@ def goes_two_ways(store, grammar, state):
 
 
 @inline
-def _end(grammar, place, state, walk, flags):
+def _end(grammar, parse_state, state, walk, flags):
     """Where a token leads, as `crossing_ends` has it."""
-    end = pack(place, state)
-    if walk == ONE_RECORD:
+    end = pack(parse_state, state)
+    if walk == ONE_TRANSCRIPT:
         return end
-    if flags & BEGUN != 0 or grammar.rows[place].records:
-        return end | BARE
-    return end | grammar.bare_walk
+    if flags & BEGUN != 0 or grammar.rows[parse_state].tracks:
+        return end | UNTRACKED
+    return end | grammar.untracked_walk
 
 
 @kernel
 def _take_exit(store, grammar, depth, scanned, walk):
     """Fill in where a frame's lexer state leads when its lexeme ends."""
-    grammar.walk_frames[depth].exit_place = FrameExit.NONE
-    place = grammar.walk_frames[depth].place
-    if _is_tentative(grammar, place, walk) and scanned != grammar.ignored:
-        note_point(store, grammar, grammar.walk_frames[depth].node, Point.ENDING)
+    grammar.walk_frames[depth].exit_parse_state = FrameExit.NONE
+    parse_state = grammar.walk_frames[depth].parse_state
+    if _is_tentative(grammar, parse_state, walk) and scanned != grammar.ignored:
+        defer(store, grammar, grammar.walk_frames[depth].node, Deferred.ENDING)
         return
-    place = _take_lexeme(store, grammar, place, scanned, walk)
-    if place < 0:
+    parse_state = _take_lexeme(store, grammar, parse_state, scanned, walk)
+    if parse_state < 0:
         return
-    if _uncertainty(grammar, place, walk, grammar.walk_frames[depth].flags) != NOTHING_OPEN:
-        note_point(store, grammar, grammar.walk_frames[depth].node, Point.ENDING)
+    if _uncertainty(grammar, parse_state, walk, grammar.walk_frames[depth].flags) != NOTHING_OPEN:
+        defer(store, grammar, grammar.walk_frames[depth].node, Deferred.ENDING)
         return
-    if walk != ONE_RECORD:
-        place &= ROW_BITS
-    start = start_after(store, grammar, place, scanned)
+    if walk != ONE_TRANSCRIPT:
+        parse_state &= ROW_BITS
+    start = start_after(store, grammar, parse_state, scanned)
     if start == DEAD:
         return
     node = grammar.walk_frames[depth].node
     flags = grammar.walk_frames[depth].flags
-    if walk == SHARED and flags == 0 and _is_plain(grammar, place):
-        if is_part(store, grammar, node, start, grammar.walk_frames[depth].hot):
-            note_part(grammar, place, start, node, 0)
+    if walk == SHARED and flags == 0 and _is_plain(grammar, parse_state):
+        if is_part(store, grammar, node, start, grammar.walk_frames[depth].dense):
+            note_part(grammar, parse_state, start, node, 0)
             return
-    grammar.walk_frames[depth].exit_place = place
-    grammar.walk_frames[depth].exit_hot = hot_row(store, start)
+    grammar.walk_frames[depth].exit_parse_state = parse_state
+    grammar.walk_frames[depth].exit_dense = dense_row(store, start)
 
 
 @kernel
-def walk_places(store, grammar, root, root_place, root_state, scanned, inside, walk):
+def walk_tracked(store, grammar, root, root_parse_state, root_state, scanned, inside, walk):
     """List the tokens below `root`, reached in (root_place, root_state).
 
     `inside`: 1 when `root_state` is the state in which the lexeme ends, and only children on which it ends are wanted;
@@ -160,7 +174,14 @@ def walk_places(store, grammar, root, root_place, root_state, scanned, inside, w
     child_byte = store.child_byte
     child_node = store.child_node
     push_frame(
-        store, grammar, 0, root, root_place, root_state, inside, 0 if inside else _begins_in(grammar, root_place)
+        store,
+        grammar,
+        0,
+        root,
+        root_parse_state,
+        root_state,
+        inside,
+        0 if inside else _begins_in(grammar, root_parse_state),
     )
     if inside != 0:
         _take_exit(store, grammar, 0, scanned, walk)
@@ -169,101 +190,106 @@ def walk_places(store, grammar, root, root_place, root_state, scanned, inside, w
         frames = grammar.walk_frames
         child = frames[depth].child
         end = frames[depth].end
-        place = frames[depth].place
-        hot = frames[depth].hot
-        exit_place = frames[depth].exit_place
-        exit_hot = frames[depth].exit_hot
+        parse_state = frames[depth].parse_state
+        dense = frames[depth].dense
+        exit_parse_state = frames[depth].exit_parse_state
+        exit_dense = frames[depth].exit_dense
         inside = frames[depth].inside
         flags = frames[depth].flags
-        entry = HotEntry.DEAD
+        entry = DenseEntry.DEAD
         first = child
         while child < end:
             byte = child_byte[child]
             child += 1
-            entry = hot_step(store, hot, byte)
-            if entry != HotEntry.DEAD:
+            entry = dense_step(store, dense, byte)
+            if entry != DenseEntry.DEAD:
                 if inside == 0:
                     break
-                entry = HotEntry.DEAD
+                entry = DenseEntry.DEAD
                 continue
-            if exit_place == FrameExit.NOT_TAKEN:
-                _take_exit(store, grammar, depth, store.states[hot_state(store, hot)].accepts, walk)
+            if exit_parse_state == FrameExit.NOT_TAKEN:
+                _take_exit(store, grammar, depth, store.states[dense_state(store, dense)].accepts, walk)
                 frames = grammar.walk_frames
-                exit_place = frames[depth].exit_place
-                exit_hot = frames[depth].exit_hot
-            if exit_place == FrameExit.NONE:
+                exit_parse_state = frames[depth].exit_parse_state
+                exit_dense = frames[depth].exit_dense
+            if exit_parse_state == FrameExit.NONE:
                 if inside != 0:
                     child = end
                 continue
-            entry = hot_step(store, exit_hot, byte)
-            if entry != HotEntry.DEAD:
-                place = exit_place
-                flags |= _begins_in(grammar, place)
+            entry = dense_step(store, exit_dense, byte)
+            if entry != DenseEntry.DEAD:
+                parse_state = exit_parse_state
+                flags |= _begins_in(grammar, parse_state)
                 break
         spend(store, 2 + ((child - first) >> 2))
         store.walked += child - first
         grammar.walk_frames[depth].child = child
-        if entry == HotEntry.DEAD:
+        if entry == DenseEntry.DEAD:
             depth -= 1
             continue
         node = child_node[child - 1]
         is_leaf = child_first[node] == child_first[node + 1]
-        if is_leaf and grammar.tells_ends == 0 and not grammar.rows[row_of(grammar, place)].records:
+        if is_leaf and grammar.tells_ends == 0 and not grammar.rows[row_of(grammar, parse_state)].tracks:
             allow(store, grammar, node, NO_END)
             continue
-        state = -entry if entry < 0 else hot_state(store, entry - HotEntry.FIRST)
+        state = -entry if entry < 0 else dense_state(store, entry - DenseEntry.FIRST)
         byte = child_byte[child - 1]
-        if place >= FIRST_PLACE:
-            place = place_after(store, grammar, place, byte, state)
+        if parse_state >= FIRST_TRACKED:
+            parse_state = parse_state_after(store, grammar, parse_state, byte, state)
         if flags & OPENED != 0 and not is_left_out(store, grammar, state):
             is_key = byte == QUOTE and entry >= 0
             if is_key:
                 allow(store, grammar, node, NO_END)
-            note_point(store, grammar, node, Point.BELOW if is_key else Point.WHOLE)
+            defer(store, grammar, node, Deferred.BELOW if is_key else Deferred.WHOLE)
             continue
-        if _is_tentative(grammar, place, walk):
-            if entry < 0 and byte == OPEN_OBJECT and not grammar.rows[place].is_limited:
+        if _is_tentative(grammar, parse_state, walk):
+            if entry < 0 and byte == OPEN_OBJECT and not grammar.rows[parse_state].is_limited:
                 flags |= OPENED
             elif entry < 0 or not goes_two_ways(store, grammar, state):
-                note_point(store, grammar, node, Point.WHOLE)
+                defer(store, grammar, node, Deferred.WHOLE)
                 continue
         if entry < 0:
             ended = store.states[state].accepts
-            place = _take_lexeme(store, grammar, place, ended, walk)
-            if place < 0:
+            parse_state = _take_lexeme(store, grammar, parse_state, ended, walk)
+            if parse_state < 0:
                 continue
-            uncertainty = _uncertainty(grammar, place, walk, flags)
+            uncertainty = _uncertainty(grammar, parse_state, walk, flags)
             if uncertainty != NOTHING_OPEN:
                 if uncertainty == SOME_OPEN:
                     allow(store, grammar, node, NO_END)
-                note_point(store, grammar, node, Point.BELOW if uncertainty == SOME_OPEN else Point.WHOLE)
+                defer(store, grammar, node, Deferred.BELOW if uncertainty == SOME_OPEN else Deferred.WHOLE)
                 continue
-            if walk != ONE_RECORD:
-                place &= ROW_BITS
-            state = start_after(store, grammar, place, ended)
-            flags |= _begins_in(grammar, place)
-        allow(store, grammar, node, _end(grammar, place, state, walk, flags))
+            if walk != ONE_TRANSCRIPT:
+                parse_state &= ROW_BITS
+            state = start_after(store, grammar, parse_state, ended)
+            flags |= _begins_in(grammar, parse_state)
+        allow(store, grammar, node, _end(grammar, parse_state, state, walk, flags))
         if state == DEAD or is_leaf:
             continue
-        if walk == SHARED and flags == 0 and _is_plain(grammar, place):
-            if is_part(store, grammar, node, state, NO_HOT_ROW):
-                note_part(grammar, place, state, node, 0)
+        if walk == SHARED and flags == 0 and _is_plain(grammar, parse_state):
+            if is_part(store, grammar, node, state, NO_DENSE_ROW):
+                note_part(grammar, parse_state, state, node, 0)
                 continue
         depth += 1
-        push_frame(store, grammar, depth, node, place, state, 0, flags)
+        push_frame(store, grammar, depth, node, parse_state, state, 0, flags)
     check_walked(store)
 
 
 @kernel
-def _cross_places(store, grammar, row, state, first, n, record):
-    """As `cross_rows`; see assemble.py for the record."""
+def cross_tracked(store, grammar, row, state, first, n):
+    """As `cross_rows`, or note deferred nodes.
+
+    With `walk_transcript`, of a parse state in the row, exits at which a tracked value ends that is in its set already
+    are deferred. `repeats` is 1 when a value that ends there might be in its set, for some transcript.
+    """
+    transcript = grammar.walk_transcript
     single = store.states[state].single
-    walk = SHARED if record == NO_RECORD else CAREFUL
+    walk = SHARED if transcript == NO_TRANSCRIPT else CAREFUL
     leaves_parts = grammar.lists_parts != 0 and grammar.tells_ends == 0  # a part tells nothing of where tokens lead
     last_scanned = 0
     target = 0
     start = DEAD
-    hot = NO_HOT_ROW
+    dense = NO_DENSE_ROW
     for i in range(first, first + n):
         node = store.exits[i].node
         there = store.exits[i].state
@@ -271,15 +297,15 @@ def _cross_places(store, grammar, row, state, first, n, record):
             continue
         scanned = single if single != 0 else store.states[there].accepts
         if scanned != last_scanned:
-            target = bare_goto(store, grammar, row, scanned)
+            target = untracked_goto(store, grammar, row, scanned)
             last_scanned = scanned
             if grammar.exceeded != 0 or store.exceeded != 0:
                 return
             if target >= 0 and not grammar.rows[target & ROW_BITS].is_undecided:
                 start = start_after(store, grammar, target & ROW_BITS, scanned)
-                hot = hot_row(store, start) if start != DEAD else NO_HOT_ROW
+                dense = dense_row(store, start) if start != DEAD else NO_DENSE_ROW
                 if single != 0 and leaves_parts and start != DEAD:
-                    part = part_behind(store, start, i, first + n - i) if _is_plain(grammar, target) else -1
+                    part = part_after(store, start, i, first + n - i) if _is_plain(grammar, target) else -1
                     if part >= 0:
                         note_part(grammar, target, start, -1, part)
                         return
@@ -288,61 +314,48 @@ def _cross_places(store, grammar, row, state, first, n, record):
         finished = store.states[there].finished != 0
         if target & MAY_REPEAT != 0:
             grammar.repeats = 1
-            if record != NO_RECORD and ends_in_set(store, grammar, record, node):
-                note_point(store, grammar, node, Point.WHOLE if finished else Point.ENDING)
+            if transcript != NO_TRANSCRIPT and ends_in_set(store, grammar, transcript, node):
+                defer(store, grammar, node, Deferred.WHOLE if finished else Deferred.ENDING)
                 continue
         if grammar.rows[target & ROW_BITS].is_undecided:
             is_nowhere = grammar.rows[target & ROW_BITS].is_nowhere
             if finished and not is_nowhere:
                 allow(store, grammar, node, NO_END)
-            kind = Point.ENDING if not finished else Point.WHOLE if is_nowhere else Point.BELOW
-            note_point(store, grammar, node, kind)
+            kind = Deferred.ENDING if not finished else Deferred.WHOLE if is_nowhere else Deferred.BELOW
+            defer(store, grammar, node, kind)
             continue
         if finished and store.exits[i].token >= 0:
             end = _end(grammar, target & ROW_BITS, start, walk, 0)
             allow_alike(store, grammar, store.exits[i].token, end)
         child, last = store.exits[i].child, store.exits[i].end
-        if start == DEAD or child == last or (finished and not leads_on(store, hot, child, last)):
+        if start == DEAD or child == last or (finished and not leads_on(store, dense, child, last)):
             continue
         if finished and walk == SHARED and _is_plain(grammar, target & ROW_BITS):
-            if is_part(store, grammar, node, start, NO_HOT_ROW):
+            if is_part(store, grammar, node, start, NO_DENSE_ROW):
                 note_part(grammar, target & ROW_BITS, start, node, 0)
                 continue
         if finished:
-            walk_places(store, grammar, node, target & ROW_BITS, start, 0, 0, walk)
+            walk_tracked(store, grammar, node, target & ROW_BITS, start, 0, 0, walk)
         else:
-            walk_places(store, grammar, node, row, there, scanned, 1, walk)
+            walk_tracked(store, grammar, node, row, there, scanned, 1, walk)
         if grammar.exceeded != 0 or store.exceeded != 0:
             return
 
 
-@inline
-def cross(store, grammar, row, state, first, n, record):
-    """List the tokens behind some exits of a lexer state in a row, or note points.
-
-    `record`: of a place in the row; exits at which a tracked value ends that is in its set already become points.
-    NO_RECORD does not look. `repeats` is 1 when a value that ends there might be in its set, for some record.
-    """
-    if grammar.tracks_values == 0:
-        cross_rows(store, grammar, row, state, first, n)
-    else:
-        _cross_places(store, grammar, row, state, first, n, record)
-
-
 @kernel
-def walk_point(store, grammar, place, state, point):
+def walk_deferred(store, grammar, parse_state, state, point):
     """List the tokens of a point noted for (place, state), the record looked at."""
-    node = point // POINT_KINDS
-    kind = point % POINT_KINDS
+    node = point // DEFERRED_KINDS
+    kind = point % DEFERRED_KINDS
     for i in range(path_to(store, grammar, node)):
-        packed = step(store, grammar, place, state, grammar.path[i])
+        packed = step(store, grammar, parse_state, state, grammar.path[i])
         if packed == REFUSED:
             return
-        place = packed >> 32
+        parse_state = packed >> 32
         state = packed & 0xFFFFFFFF
-    if kind == Point.WHOLE:
-        allow(store, grammar, node, pack(place, state))
-    if kind == Point.ENDING:
-        walk_places(store, grammar, node, place, state, store.states[state].accepts, 1, ONE_RECORD)
+    if kind == Deferred.WHOLE:
+        allow(store, grammar, node, pack(parse_state, state))
+    if kind == Deferred.ENDING:
+        walk_tracked(store, grammar, node, parse_state, state, store.states[state].accepts, 1, ONE_TRANSCRIPT)
     elif state != DEAD:
-        walk_places(store, grammar, node, place, state, 0, 0, ONE_RECORD)
+        walk_tracked(store, grammar, node, parse_state, state, 0, 0, ONE_TRANSCRIPT)

@@ -66,7 +66,7 @@ def _passes_set(grammar, guard, number):
 
 
 @inline
-def behind(grammar, guard, parameter):
+def after_guard(grammar, guard, parameter):
     """The parameter behind a guard that let it through."""
     if guard == 0:
         return parameter

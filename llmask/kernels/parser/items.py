@@ -1,7 +1,7 @@
 """Items of the Earley row in progress: a set of (state of a rule, parameter, origin row), found again by hash.
 
-    (LINK, 0, link)          all items of a link, see parser/leo_items.py
-    (LINK_EDGE, edge, link)  those of them that the edge leaves; while scans and waits are written
+    (LEO_ITEM, 0, number)     all items of a Leo item, see leo_items.py
+    (LEO_EDGE, edge, number)  the items of it that the edge leaves; while scans and waits are written
 
 In: a grammar's table. Out: slots `items`, `n_items` and `item_index`. Cost: 15 ns an item.
 """
@@ -9,16 +9,17 @@ In: a grammar's table. Out: slots `items`, `n_items` and `item_index`. Cost: 15 
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
-from ..tables.interning import mix
+from ..regex.nodes import push
+from ..tables.interning import list_length, list_offset, mix
 from ..tables.kinds import EdgeKind
 from ..tables.memory import exceed, fill_bytes, reserve, spend
 from ..tables.store_layout import LIMIT_ITEMS
 from ..values.called_rules import late_state
-from .guards import behind, passes
+from .guards import after_guard, passes
 
-LINK = 2**31 - 1  # in place of a state
-LINK_EDGE = LINK - 1
-LINKED = -1  # in place of the parameter of scans and waits
+LEO_ITEM = 2**31 - 1  # in place of a state
+LEO_EDGE = LEO_ITEM - 1
+SHARED_BY_LEO = -1  # in place of the parameter of scans and waits
 FIRST_INDEX_SIZE = 64
 
 
@@ -32,7 +33,7 @@ def clear_items(grammar):
 
 @inline
 def _slot_of(grammar, state, parameter, origin):
-    """Where an item stands in the index, or the free slot where it would."""
+    """Where an item is in the index, or the free slot where it would be."""
     index = grammar.item_index
     items = grammar.items
     mask = grammar.item_index_size - 1
@@ -99,7 +100,7 @@ def may_end(grammar, state, parameter):
 
 
 @kernel
-def advance_free(grammar, state, parameter, origin):
+def advance_over_nullable(grammar, state, parameter, origin):
     """Add what an item reaches without taking anything: skips, also late ones, and calls of nullable rules."""
     edge_first = grammar.edge_first
     edges = grammar.edges
@@ -117,35 +118,64 @@ def advance_free(grammar, state, parameter, origin):
             continue
         guard = edges[edge].guard
         if passes(grammar, guard, parameter):
-            add_item(grammar, edges[edge].target, behind(grammar, guard, parameter), origin, 1)
+            add_item(grammar, edges[edge].target, after_guard(grammar, guard, parameter), origin, 1)
+
+
+ITEM_INTS = 3  # state, parameter, origin: an item of a kernel, and on the scratch stack
+
+
+@inline
+def n_kernel_items(grammar, row):
+    """Number of items in a row's kernel, marks included."""
+    return list_length(grammar.kernels, row) // ITEM_INTS
+
+
+@inline
+def kernel_item(grammar, row, i):
+    """(state, parameter, origin) of an item of a row's kernel."""
+    return _item_at(grammar.kernels.pool, list_offset(grammar.kernels, row), i)
+
+
+@inline
+def pushed_item(store, first, i):
+    """(state, parameter, origin) of an item in the scratch items from `first`."""
+    return _item_at(store.scratch, first, i)
+
+
+@inline
+def _item_at(ints, first, i):
+    at = first + ITEM_INTS * i
+    return ints[at], ints[at + 1], ints[at + 2]
+
+
+@inline
+def _write_item(ints, first, i, item):
+    at = first + ITEM_INTS * i
+    ints[at], ints[at + 1], ints[at + 2] = item
+
+
+@inline
+def push_item(store, state, parameter, origin):
+    """Push an item on the scratch stack."""
+    push(store, state)
+    push(store, parameter)
+    push(store, origin)
 
 
 @kernel
 def sort_items(store, first):
-    """Sort the triples in the scratch items from `first`."""
-    address = store.scratch
-    n = (store.scratch_top - first) // 3
+    """Sort the items in the scratch items from `first` (D. Shell's sort, gaps of Knuth)."""
+    ints = store.scratch
+    n = (store.scratch_top - first) // ITEM_INTS
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, n):
-            a = address[first + 3 * i]
-            b = address[first + 3 * i + 1]
-            c = address[first + 3 * i + 2]
+            item = _item_at(ints, first, i)
             j = i
-            while j >= gap:
-                at = first + 3 * (j - gap)
-                x = address[at]
-                y = address[at + 1]
-                z = address[at + 2]
-                if x < a or (x == a and (y < b or (y == b and z <= c))):
-                    break
-                address[first + 3 * j] = x
-                address[first + 3 * j + 1] = y
-                address[first + 3 * j + 2] = z
+            while j >= gap and _item_at(ints, first, j - gap) > item:
+                _write_item(ints, first, j, _item_at(ints, first, j - gap))
                 j -= gap
-            address[first + 3 * j] = a
-            address[first + 3 * j + 1] = b
-            address[first + 3 * j + 2] = c
+            _write_item(ints, first, j, item)
         gap //= 3

@@ -1,74 +1,85 @@
-"""Links: what stands behind the end of a run, shared by all rows where such a run ends.
+"""Leo items: what follows the end of a right-recursive run, stored once for all rows in which the run ends.
 
     list: item list tail?       after n items, n runs wait for their tail, and every further row would hold them all
 
-A link is a row without predictions. Its kernel holds the items behind the waits that a completion wakes, and those
-behind the ends that these have at once; where that are many, they are a link in their turn. So the items of n runs are
-a chain of n links, of which a row holds the first one as one item (LINK, 0, link). A scan or wait of a link is one of
-the row, too, marked LINKED, one for all over the same lexeme or rule and of the same priority; what stands behind it is
-again a link, found once:
+(J. Leo, "A general context-free parsing algorithm running in linear time on every LR(k) grammar without using
+lookahead", Theoretical Computer Science 82, 1991.) A Leo item is stored as a row without predictions; it is never a
+parse state. Its kernel holds the items after the waits that a completion wakes, and those after the ends that these
+have at once; where these are many, they are a Leo item in their turn. So the items of n runs are a chain of n Leo
+items, and a row holds the first one as one item, (LEO_ITEM, 0, its number). The scans and waits of a Leo item are also
+those of the row, SHARED_BY_LEO, one for all over the same lexeme or rule and of the same priority. What follows them is
+again a Leo item, found once:
 
-    AFTER | rule    behind the runs of a rule that began in a row    the targets of the row's waits
-    edge            behind edges like it from a link                 the targets of the link's scans or waits over them
+    AFTER | rule    after the runs of a rule that began in a row     the targets of the row's waits
+    edge            after edges like it from a Leo item              the targets of its scans or waits over them
 
-These are J. Leo's transitive items ("A general context-free parsing algorithm running in linear time on every LR(k)
-grammar without using lookahead", Theoretical Computer Science 82, 1991), which leave the chain out, as all of its runs
-but the last one can do nothing but end; here they may also go on. As with Leo, a link is made only where all waits of
-the row for the rule are those of one run, so chains do not branch, and only for rules that call each other in a circle
-of calls behind which a run may end (grammar/chained.py). Links of few items are not worth it: those are taken one by
-one, and so are all where a row would hold many links. What stands on the chain of a link is left out beside it: so the
-rows behind tails are links that are there already, and only the first tails behind n runs take time that grows with n.
+Leo leaves the chain out, as all of its runs but the last can do nothing but end; here they may also go on. As with Leo,
+one is made only where all waits of the row for the rule belong to one run, so chains do not branch, and only for rules
+that call each other in a circle of calls after which a run may end (grammar/chained.py). Few items are taken one by
+one instead, and so are all where a row would hold many Leo items. What is on the chain of a Leo item is left out beside
+it: so the rows after tails are there already, and only the first tails after n runs take time that grows with n.
 
-A link depends on links of lower numbers only: of runs that began in the row itself, the waits are woken at once.
+A Leo item depends on those of lower numbers only: of runs that began in the row itself, the waits are woken at once.
 
-In: rows, what was completed. Out: items in progress; links, which are remembered as steps of their rows (`goto`).
-Cost: a known link 10 ns, a new one about 1 us.
+In: rows, what was completed. Out: items in progress; Leo items, remembered as steps of their rows (`goto`).
+Cost: a known one 10 ns, a new one about 1 us.
 """
 
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
 from ..regex.nodes import push
-from ..tables.interning import MISSING, list_length, list_offset, map_get, map_put
+from ..tables.interning import MISSING, map_get, map_put
 from ..tables.memory import spend
-from .guards import behind
-from .items import LINK, LINK_EDGE, LINKED, add_item, advance_free, clear_items, find_item, may_end
-from .rows import LINK_MARK, NO_PLACE, add_kernel, entries_of, intern_row
+from .guards import after_guard
+from .items import (
+    LEO_EDGE,
+    LEO_ITEM,
+    SHARED_BY_LEO,
+    add_item,
+    advance_over_nullable,
+    clear_items,
+    find_item,
+    kernel_item,
+    may_end,
+    n_kernel_items,
+)
+from .rows import LEO_MARK, NO_PARSE_STATE, add_kernel, entries_of, intern_row
 
 AFTER = 3 << 29  # in the keys of `goto`: numbers of edges, lexeme sets and steps over tokens are smaller
-MOST_COMPARED = 16  # links of a row of which some may hold others, and items of a link that are looked at
-MOST_STEPS = 8  # along a chain, when it is looked for a link that another one holds
+MOST_COMPARED = 16  # Leo items of a row of which some may hold others, and items of one that are looked at
+MOST_STEPS = 8  # along a chain, to find a Leo item that another one holds
 
 
 @inline
-def take_entry(store, grammar, at):
-    """Add what stands behind a scan or wait whose guard has let it through; `at` is its place in `row_entries`."""
+def advance_entry(store, grammar, at):
+    """Add the item after a scan or wait whose guard has let it through; `at` is its number in `row_entries`."""
     entries = grammar.row_entries
     edge = entries[at].edge
     parameter = entries[at].parameter
     origin = entries[at].origin
-    if parameter == LINKED:
-        _add_link(store, grammar, origin, edge)
+    if parameter == SHARED_BY_LEO:
+        _add_leo_item(store, grammar, origin, edge)
         return
     edges = grammar.edges
-    after = behind(grammar, edges[edge].guard, parameter)
+    after = after_guard(grammar, edges[edge].guard, parameter)
     add_item(grammar, edges[edge].target, after, origin, 0)
 
 
 @inline
-def ends_in_link(store, grammar, rule, origin, bound):
-    """Add what stands behind the end of a run as a link, if it is one; only of rows before `bound`."""
+def ends_in_leo_item(store, grammar, rule, origin, bound):
+    """Add what follows the end of a run as a Leo item, if it is one; only of rows before `bound`."""
     if origin >= bound or not grammar.rule_flags[rule].is_chained:
         return False
     if map_get(grammar.goto, (origin << 32) | AFTER | rule) == MISSING and not _waits_once(grammar, origin, rule):
         return False
-    _add_link(store, grammar, origin, AFTER | rule)
+    _add_leo_item(store, grammar, origin, AFTER | rule)
     return True
 
 
 @kernel
-def make_links(store, grammar, bottom):
-    """Make the links that are asked for by (row, step) in the scratch items from `bottom` on, and what these need."""
+def make_leo_items(store, grammar, bottom):
+    """Make the Leo items asked for by (row, step) in the scratch items from `bottom` on, and those that they need."""
     while store.scratch_top > bottom:
         top = store.scratch_top
         row = store.scratch[top - 2]
@@ -79,47 +90,46 @@ def make_links(store, grammar, bottom):
             _close(store, grammar, row)
             if store.scratch_top > top:
                 continue
-            settle(grammar)
-            link = intern_row(store, grammar, LINK_MARK)
+            normalize_leo_items(grammar)
+            leo_item = intern_row(store, grammar, LEO_MARK)
             if grammar.exceeded != 0 or store.exceeded != 0:
                 break
-            map_put(grammar.goto, (row << 32) | step, link)
+            map_put(grammar.goto, (row << 32) | step, leo_item)
         store.scratch_top = top - 2
     store.scratch_top = bottom
 
 
 @kernel
-def settle(grammar):
-    """Leave only few links in the items in progress, and nothing beside them that one of them holds."""
-    n = _count_links(grammar)
+def normalize_leo_items(grammar):
+    """Leave few Leo items among the items in progress, and nothing beside them that one of them holds."""
+    n = _count_leo_items(grammar)
     if n == 0:
         return
     if n <= MOST_COMPARED:
         _drop_held(grammar)
-        n = _count_links(grammar)
-    if n > grammar.most_links:
+        n = _count_leo_items(grammar)
+    if n > grammar.most_leo_items:
         _take_apart(grammar)
 
 
 @inline
-def _add_link(store, grammar, row, step):
-    """Add a link, or its items where they are few; ask for it where it is not made yet."""
-    link = map_get(grammar.goto, (row << 32) | step)
-    if link == MISSING:
+def _add_leo_item(store, grammar, row, step):
+    """Add a Leo item, or its items where they are few; ask for it where it is not made yet."""
+    leo_item = map_get(grammar.goto, (row << 32) | step)
+    if leo_item == MISSING:
         push(store, row)
         push(store, step)
-    elif link >= 0:
-        n = list_length(grammar.kernels, link)
-        last = list_offset(grammar.kernels, link) + n - 3
-        if n <= 3 * (grammar.few_items + 1) and grammar.kernels.pool[last] != LINK:
-            add_kernel(grammar, link)
+    elif leo_item >= 0:
+        n = n_kernel_items(grammar, leo_item)
+        if n <= grammar.few_items + 1 and kernel_item(grammar, leo_item, n - 1)[0] != LEO_ITEM:
+            add_kernel(grammar, leo_item)
         else:
-            add_item(grammar, LINK, 0, link, 0)
+            add_item(grammar, LEO_ITEM, 0, leo_item, 0)
 
 
 @kernel
 def _waits_once(grammar, row, rule):
-    """Whether one run waits for a rule in a row, or several that came there by one link."""
+    """Whether one run waits for a rule in a row, or several that came there by one Leo item."""
     entries = grammar.row_entries
     edges = grammar.edges
     first = grammar.rows[row].waits
@@ -131,7 +141,7 @@ def _waits_once(grammar, row, rule):
         if found >= 0:
             if entries[at].origin != entries[found].origin:
                 return False
-            if (entries[at].parameter == LINKED) != (entries[found].parameter == LINKED):
+            if (entries[at].parameter == SHARED_BY_LEO) != (entries[found].parameter == SHARED_BY_LEO):
                 return False
             target = edges[entries[at].edge].target
             other = edges[entries[found].edge].target
@@ -143,13 +153,13 @@ def _waits_once(grammar, row, rule):
 
 @kernel
 def _take_step(store, grammar, row, step):
-    """Add what stands behind the waits of a row for a rule, or behind all scans and waits over edges like one."""
+    """Add what follows the waits of a row for a rule, or all scans and waits over edges like one."""
     if step >= AFTER:
         _wake(store, grammar, step - AFTER, row)
         return
     for at in entries_of(grammar, row):
         if grammar.like_edges[grammar.row_entries[at].edge] == step:
-            take_entry(store, grammar, at)
+            advance_entry(store, grammar, at)
 
 
 @kernel
@@ -158,12 +168,12 @@ def _wake(store, grammar, rule, row):
     spend(grammar, 1 + (grammar.rows[row].n_waits >> 3))
     for at in range(first, first + grammar.rows[row].n_waits):
         if grammar.row_entries[at].symbol == rule:
-            take_entry(store, grammar, at)
+            advance_entry(store, grammar, at)
 
 
 @kernel
 def _close(store, grammar, bound):
-    """Add what stands behind the ends of the items of a link, and what is reached without taking anything."""
+    """Add what follows the ends of the items in progress, and what is reached without taking anything."""
     position = 0
     while position < grammar.n_items and grammar.exceeded == 0:
         items = grammar.items
@@ -171,36 +181,36 @@ def _close(store, grammar, bound):
         parameter = items[position].parameter
         origin = items[position].origin
         position += 1
-        if state >= LINK_EDGE:
+        if state >= LEO_EDGE:
             continue
         if may_end(grammar, state, parameter):
             rule = grammar.state_rules[state]
-            if not ends_in_link(store, grammar, rule, origin, bound):
+            if not ends_in_leo_item(store, grammar, rule, origin, bound):
                 _wake(store, grammar, rule, origin)
-        advance_free(grammar, state, parameter, origin)
+        advance_over_nullable(grammar, state, parameter, origin)
 
 
 @inline
-def _is_link(grammar, position):
-    """Whether an item in progress is a link that is not dropped."""
+def _is_leo_item(grammar, position):
+    """Whether an item in progress is a Leo item that is not dropped."""
     items = grammar.items
-    return items[position].state == LINK and items[position].is_derived == 0
+    return items[position].state == LEO_ITEM and items[position].is_derived == 0
 
 
 @inline
-def _count_links(grammar):
+def _count_leo_items(grammar):
     n = 0
     for position in range(grammar.n_items):
-        if _is_link(grammar, position):
+        if _is_leo_item(grammar, position):
             n += 1
     return n
 
 
 @kernel
 def _drop_held(grammar):
-    """Drop the items that stand on the chain of a link beside them."""
+    """Drop the items that are on the chain of a Leo item beside them."""
     for position in range(grammar.n_items):
-        if not _is_link(grammar, position):
+        if not _is_leo_item(grammar, position):
             continue
         here = grammar.items[position].origin
         for _ in range(MOST_STEPS):
@@ -210,38 +220,32 @@ def _drop_held(grammar):
 
 
 @inline
-def _drop_items_of(grammar, link):
-    """Drop the items that a link holds; the next link of the chain, or NO_PLACE."""
-    n = list_length(grammar.kernels, link)
-    if n > 3 * MOST_COMPARED:
-        return NO_PLACE
-    following = NO_PLACE
-    offset = list_offset(grammar.kernels, link)
-    pool = grammar.kernels.pool
-    for at in range(offset, offset + n, 3):
-        state = pool[at]
-        origin = pool[at + 2]
-        found = find_item(grammar, state, pool[at + 1], origin)
+def _drop_items_of(grammar, leo_item):
+    """Drop the items that a Leo item holds; the next one of the chain, or NO_PARSE_STATE."""
+    n = n_kernel_items(grammar, leo_item)
+    following = NO_PARSE_STATE
+    if n > MOST_COMPARED:
+        return following
+    for i in range(n):
+        state, parameter, origin = kernel_item(grammar, leo_item, i)
+        found = find_item(grammar, state, parameter, origin)
         if found >= 0:
             grammar.items[found].is_derived = 1
-        if state == LINK:
+        if state == LEO_ITEM:
             following = origin
     return following
 
 
 @kernel
 def _take_apart(grammar):
-    """Put the items of all links, and of those on their chains, in their place."""
+    """Replace all Leo items by their items, and so along the chains."""
     position = 0
     while position < grammar.n_items and grammar.exceeded == 0:
-        if grammar.items[position].state == LINK:
+        if grammar.items[position].state == LEO_ITEM:
             grammar.items[position].is_derived = 1
-            link = grammar.items[position].origin
-            offset = list_offset(grammar.kernels, link)
-            for i in range(offset, offset + list_length(grammar.kernels, link), 3):
-                pool = grammar.kernels.pool
-                state = pool[i]
+            leo_item = grammar.items[position].origin
+            for i in range(n_kernel_items(grammar, leo_item)):
+                state, parameter, origin = kernel_item(grammar, leo_item, i)
                 if state >= 0:
-                    derived = 1 if state == LINK else 0
-                    add_item(grammar, state, pool[i + 1], pool[i + 2], derived)
+                    add_item(grammar, state, parameter, origin, 1 if state == LEO_ITEM else 0)
         position += 1

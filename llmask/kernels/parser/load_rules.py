@@ -20,7 +20,7 @@ from ..tables.interning import intern_list
 from ..tables.kinds import EdgeKind
 from ..tables.memory import reserve, spend
 from ..values.called_rules import is_productive
-from .guards import behind, passes
+from .guards import after_guard, passes
 from .token_terminals import note_token_sets
 
 GUARD_FIELDS = 5  # kind, low, high, add, cap: as frontends write them
@@ -332,7 +332,7 @@ def _find_nullable(store, grammar, n_rules):
                         continue
                     if not passes(grammar, edges[edge].guard, parameter):
                         continue
-                    after = behind(grammar, edges[edge].guard, parameter)
+                    after = after_guard(grammar, edges[edge].guard, parameter)
                     seen = False
                     for i in range(bottom, store.scratch_top, 2):
                         if store.scratch[i] == edges[edge].target and store.scratch[i + 1] == after:

@@ -1,4 +1,4 @@
-"""Interned Earley rows: what the parser knows at a place, shared by every place where it knows the same.
+"""Interned Earley rows: what the parser knows after a text, shared by all texts after which it knows the same.
 
     item        (state of a rule, parameter, origin row); the parameter is the run's count or set, see guards.py
     kernel      the items made by the scan and by completions into earlier rows, sorted: the row's identity
@@ -8,18 +8,15 @@
 
 Prediction and skipping over nullable rules (J. Aycock, N. Horspool, "Practical Earley parsing", The Computer Journal
 45, 2002) are derived from the kernel and never part of it. Items that start in a row carry the row's own number as
-origin. The step from row to row (goto.py) is thus a pure function and remembered; the rows form a graph-structured
-stack that all sequences of a grammar share, and a list reaches a fixed point after its first elements.
+origin. The step from row to row (earley_step.py) is thus a pure function and remembered (goto.py); the rows form a
+graph-structured stack that all sequences of a grammar share, and a list reaches a fixed point after its first elements.
 
-Scans and waits have passed their edge's guard; the parameter is the one before it.
+Scans and waits have passed their edge's guard; the parameter is the one before it. The items of runs that wait for each
+other in a chain may be one item, a Leo item (leo_items.py): a row without predictions, with scans and waits that are
+also those of the rows that hold it, (lexeme or rule, edge, SHARED_BY_LEO, Leo item).
 
-The items of runs that wait for each other in a chain may be one item, a link (parser/leo_items.py). Links are rows,
-too: with the scans and waits of their kernel, without predictions, and nowhere a place. The scans and waits of a link
-are also those of the row that holds it, (lexeme or rule, edge, LINKED, link).
-
-A row knows whether a tracked value begins there or goes on there, which is when the text is recorded
-(values/places.py): it goes on where an item's origin records. Where the set of an item holds a text that is not
-known, the row is undecided.
+A row knows whether a tracked value begins there, or goes on, as it does where the origin of an item tracks one
+(values/parse_states.py). Where the set of an item holds a text that is not known, the row is undecided.
 
 In: items in progress. Out: row ids. Cost: a new row about 1 us and 10 ns an item.
 """
@@ -29,29 +26,43 @@ from __future__ import annotations
 from ..lexer.states import lexeme_set, start_state, token_set_of
 from ..machine.jit import inline, kernel
 from ..regex.nodes import push
-from ..tables.interning import forget_last_list, intern_list, list_item, list_length, list_offset
+from ..regex.set_operations import sort_scratch
+from ..tables.interning import forget_last_list, intern_list, list_item
 from ..tables.kinds import EdgeKind
 from ..tables.memory import exceed, reserve, spend
 from ..tables.store_layout import LIMIT_ROWS
 from ..values.called_rules import note_value, rule_called
 from .guards import passes
-from .items import LINK, LINK_EDGE, LINKED, add_item, advance_free, clear_items, may_end, sort_items
+from .items import (
+    ITEM_INTS,
+    LEO_EDGE,
+    LEO_ITEM,
+    SHARED_BY_LEO,
+    add_item,
+    advance_over_nullable,
+    clear_items,
+    kernel_item,
+    may_end,
+    n_kernel_items,
+    push_item,
+    pushed_item,
+    sort_items,
+)
 
 FIRST_ROW = 0
-NO_PLACE = -3  # a step that leads nowhere
+NO_PARSE_STATE = -3  # where a step leads nowhere
 UNDECIDED_MARK = -2  # in the kernel of rows that may have more items
-LINK_MARK = -3  # in the kernel of links
+LEO_MARK = -3  # in the kernel of Leo items
 FIRST_MARK = -1  # in the kernel of row 0, where white space may be forbidden: no later row is the same
 
 
 @kernel
 def add_kernel(grammar, row):
     """Add the items of a row's kernel to the row in progress."""
-    offset = list_offset(grammar.kernels, row)
-    for i in range(0, list_length(grammar.kernels, row), 3):
-        pool = grammar.kernels.pool
-        if pool[offset + i] >= 0:
-            add_item(grammar, pool[offset + i], pool[offset + i + 1], pool[offset + i + 2], 0)
+    for i in range(n_kernel_items(grammar, row)):
+        state, parameter, origin = kernel_item(grammar, row, i)
+        if state >= 0:
+            add_item(grammar, state, parameter, origin, 0)
 
 
 @kernel
@@ -65,17 +76,15 @@ def first_row(store, grammar):
 
 @kernel
 def intern_row(store, grammar, mark):
-    """Row whose kernel is a mark or 0 and the items in progress that are not derived; NO_PLACE where there are none.
+    """Row whose kernel is a mark or 0 and the items in progress that are not derived; NO_PARSE_STATE: without items.
 
-    A link that holds nothing but another one is that one.
+    A Leo item whose only content is another Leo item is replaced by it.
     """
     first = store.scratch_top
     if mark != 0:
-        for _ in range(3):
-            push(store, mark)
+        push_item(store, mark, mark, mark)
     if grammar.undecided != 0:
-        for _ in range(3):
-            push(store, UNDECIDED_MARK)
+        push_item(store, UNDECIDED_MARK, UNDECIDED_MARK, UNDECIDED_MARK)
     edge_first = grammar.edge_first
     state_rules = grammar.state_rules
     start_rule = grammar.start_rule
@@ -84,18 +93,16 @@ def intern_row(store, grammar, mark):
         state = items[n].state
         if items[n].is_derived != 0:
             continue
-        leads_on = state == LINK or edge_first[state] < edge_first[state + 1]
+        leads_on = state == LEO_ITEM or edge_first[state] < edge_first[state + 1]
         if leads_on or (items[n].origin == FIRST_ROW and state_rules[state] == start_rule):
-            push(store, state)
-            push(store, items[n].parameter)
-            push(store, items[n].origin)
-    n_items = (store.scratch_top - first) // 3
-    if n_items == 0 or (mark == LINK_MARK and n_items == 1):
+            push_item(store, state, items[n].parameter, items[n].origin)
+    n_items = (store.scratch_top - first) // ITEM_INTS
+    if n_items == 0 or (mark == LEO_MARK and n_items == 1):
         store.scratch_top = first
-        return NO_PLACE
-    if mark == LINK_MARK and n_items == 2 and store.scratch[first + 3] == LINK:
+        return NO_PARSE_STATE
+    if mark == LEO_MARK and n_items == 2 and pushed_item(store, first, 1)[0] == LEO_ITEM:
         store.scratch_top = first
-        return store.scratch[first + 5]
+        return pushed_item(store, first, 1)[2]
     sort_items(store, first)
     known = grammar.kernels.count
     row = intern_list(grammar.kernels, store.scratch.address, first, store.scratch_top - first)
@@ -122,21 +129,21 @@ def _derive_row(store, grammar, row):
         grammar.rows[row].is_undecided = True
         grammar.rows[row].is_nowhere = grammar.n_items == 0
     found = store.scratch_top
-    _predict(store, grammar, row, mark == LINK_MARK)
+    _predict(store, grammar, row, mark == LEO_MARK)
     _write_entries(store, grammar, row, found)
     store.scratch_top = found
     if grammar.undecided != 0:
         grammar.rows[row].is_undecided = True
     if grammar.names_tokens != 0 and _scans_tokens(store, grammar, row):
         grammar.rows[row].takes_tokens = True
-    _find_start(store, grammar, row, mark == LINK_MARK)
+    _find_start(store, grammar, row, mark == LEO_MARK)
 
 
 @kernel
-def _predict(store, grammar, row, is_link):
+def _predict(store, grammar, row, is_leo_item):
     """Follow the items in progress to a fixed point; pushes (edge, item) for each edge over a lexeme or a rule.
 
-    A link predicts nothing: whoever holds it has what it waits for.
+    A Leo item predicts nothing: whoever holds it has what it waits for.
     """
     start_rule = grammar.start_rule
     n = 0
@@ -146,13 +153,13 @@ def _predict(store, grammar, row, is_link):
         parameter = item.parameter
         origin = item.origin
         n += 1
-        if state == LINK:
+        if state == LEO_ITEM:
             if grammar.rows[origin].accepts:
                 grammar.rows[row].accepts = True
-            _add_link_edges(grammar, origin)
+            _add_leo_edges(grammar, origin)
             continue
-        if state == LINK_EDGE:
-            if not is_link and grammar.edges[parameter].kind != EdgeKind.SCAN:
+        if state == LEO_EDGE:
+            if not is_leo_item and grammar.edges[parameter].kind != EdgeKind.SCAN:
                 add_item(grammar, grammar.rule_starts[grammar.edges[parameter].symbol], 0, row, 1)
             push(store, parameter)
             push(store, n - 1)
@@ -160,9 +167,9 @@ def _predict(store, grammar, row, is_link):
         if origin == FIRST_ROW and grammar.state_rules[state] == start_rule:
             if may_end(grammar, state, parameter):
                 grammar.rows[row].accepts = True
-        if origin < row and grammar.rows[origin].records:
-            grammar.rows[row].records = True
-        advance_free(grammar, state, parameter, origin)
+        if origin < row and grammar.rows[origin].tracks:
+            grammar.rows[row].tracks = True
+        advance_over_nullable(grammar, state, parameter, origin)
         edge_first = grammar.edge_first
         edges = grammar.edges
         for edge in range(edge_first[state], edge_first[state + 1]):
@@ -177,7 +184,7 @@ def _predict(store, grammar, row, is_link):
                     continue
                 if kind >= EdgeKind.CALL_NEW:
                     note_value(grammar, row, kind, parameter)
-                if not is_link:
+                if not is_leo_item:
                     add_item(grammar, grammar.rule_starts[rule], 0, row, 1)
             push(store, edge)
             push(store, n - 1)
@@ -198,7 +205,7 @@ def _write_entries(store, grammar, row, found):
             edge = store.scratch[found + 2 * i]
             if (edges[edge].kind != EdgeKind.SCAN) == (is_wait != 0):
                 item = grammar.items[store.scratch[found + 2 * i + 1]]
-                parameter = LINKED if item.state == LINK_EDGE else item.parameter
+                parameter = SHARED_BY_LEO if item.state == LEO_EDGE else item.parameter
                 entries[at].symbol = rule_called(grammar, edge, parameter) if is_wait != 0 else edges[edge].symbol
                 entries[at].edge = edge
                 entries[at].parameter = parameter
@@ -224,10 +231,10 @@ def _scans_tokens(store, grammar, row):
 
 
 @kernel
-def _find_start(store, grammar, row, is_link):
-    """Write the lexer state in which a row begins; a link is nowhere a place, and has none."""
-    grammar.rows[row].bare_start = 0
-    if is_link:
+def _find_start(store, grammar, row, is_leo_item):
+    """Write the lexer state in which a row begins; a Leo item is no parse state, and has none."""
+    grammar.rows[row].start_after_ignored = 0
+    if is_leo_item:
         grammar.rows[row].expected = 0
         grammar.rows[row].start = 0
         return
@@ -235,16 +242,16 @@ def _find_start(store, grammar, row, is_link):
     expected = _expected_set(store, grammar, first, n, False)
     grammar.rows[row].expected = expected
     with_ignored = grammar.ignored != 0 and (grammar.ignored_at_ends != 0 or (row != FIRST_ROW and n > 0))
-    if with_ignored and not (not grammar.rows[row].accepts and _are_bare(grammar, first, n)):
+    if with_ignored and not (not grammar.rows[row].accepts and _skip_nothing(grammar, first, n)):
         expected = _expected_set(store, grammar, first, n, True)
     grammar.rows[row].start = start_state(store, expected)
 
 
 @kernel
-def _add_link_edges(grammar, link):
-    """Add the edges that leave items of a link, one for all that are alike."""
-    for at in entries_of(grammar, link):
-        add_item(grammar, LINK_EDGE, grammar.like_edges[grammar.row_entries[at].edge], link, 1)
+def _add_leo_edges(grammar, leo_item):
+    """Add the edges that leave items of a Leo item, one for all that are alike."""
+    for at in entries_of(grammar, leo_item):
+        add_item(grammar, LEO_EDGE, grammar.like_edges[grammar.row_entries[at].edge], leo_item, 1)
 
 
 @inline
@@ -254,8 +261,8 @@ def entries_of(grammar, row):
 
 
 @kernel
-def _are_bare(grammar, first_scan, n_scans):
-    """Whether nothing ignored may stand before any of a row's scans."""
+def _skip_nothing(grammar, first_scan, n_scans):
+    """True if no scan of the row may be preceded by an ignored lexeme."""
     if grammar.has_priorities == 0 or n_scans == 0:
         return False
     for i in range(n_scans):
@@ -266,42 +273,23 @@ def _are_bare(grammar, first_scan, n_scans):
 
 
 @kernel
-def bare_start(store, grammar, row):
+def start_after_ignored(store, grammar, row):
     """Lexer state of a row right after an ignored lexeme: another one may not follow."""
-    state = grammar.rows[row].bare_start
+    state = grammar.rows[row].start_after_ignored
     if state == 0:
         state = start_state(store, grammar.rows[row].expected)
         if store.exceeded == 0:
-            grammar.rows[row].bare_start = state
+            grammar.rows[row].start_after_ignored = state
     return state
 
 
 @kernel
 def _expected_set(store, grammar, first_scan, n_scans, with_ignored):
     """Set of the lexemes of a row's scans."""
-    n = n_scans
-    work = reserve(grammar.expected, n + 1)
-    entries = grammar.row_entries
-    for i in range(n):
-        work[i] = entries[first_scan + i].symbol
-    if with_ignored:
-        work[n] = list_item(store.lexeme_sets, grammar.ignored, 0)
-        n += 1
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, n):
-            item = work[i]
-            j = i
-            while j >= gap and work[j - gap] > item:
-                work[j] = work[j - gap]
-                j -= gap
-            work[j] = item
-        gap //= 3
     first = store.scratch_top
-    for i in range(n):
-        item = work[i]
-        if i == 0 or work[i - 1] != item:
-            push(store, item)
+    for at in range(first_scan, first_scan + n_scans):
+        push(store, grammar.row_entries[at].symbol)
+    if with_ignored:
+        push(store, list_item(store.lexeme_sets, grammar.ignored, 0))
+    sort_scratch(store, first)
     return lexeme_set(store, first)

@@ -20,9 +20,9 @@ from ..regex.nodes import push
 from ..tables.interning import MISSING, list_item, list_length, map_get, map_put
 from ..tables.kinds import EdgeKind
 from ..tables.memory import reserve
-from ..values.places import row_of
+from ..values.parse_states import row_of
 from .goto import goto
-from .rows import NO_PLACE
+from .rows import NO_PARSE_STATE
 
 NAMES_SOME = 1  # what `names_tokens` says: only special tokens
 NAMES_ORDINARY = 2  # tokens with bytes, too
@@ -58,14 +58,19 @@ def _has_token(store, tokens, token):
     return first <= token and token <= list_item(store.token_sets, tokens, 2 * low + 2)
 
 
+@inline
+def known_token_goto(store, grammar, parse_state, token):
+    """Parse state after a token that its row names, NO_PARSE_STATE or MISSING. Reads only."""
+    return map_get(grammar.goto, (parse_state << 32) | TOKEN_STEP | token)
+
+
 @kernel
-def token_goto(store, grammar, place, token):
-    """Place after a token that the row of a place names, or NO_PLACE."""
-    key = (place << 32) | TOKEN_STEP | token
-    known = map_get(grammar.goto, key)
+def token_goto(store, grammar, parse_state, token):
+    """Parse state after a token that its row names, or NO_PARSE_STATE."""
+    known = known_token_goto(store, grammar, parse_state, token)
     if known != MISSING:
         return known
-    row = row_of(grammar, place)
+    row = row_of(grammar, parse_state)
     first = store.scratch_top
     scans = grammar.rows[row].scans
     for i in range(grammar.rows[row].n_scans):
@@ -73,12 +78,12 @@ def token_goto(store, grammar, place, token):
         tokens = token_set_of(store, lexeme)
         if tokens >= 0 and _has_token(store, tokens, token):
             _insert(store, first, lexeme)
-    target = NO_PLACE
+    target = NO_PARSE_STATE
     if store.scratch_top > first:
-        target = goto(store, grammar, place, lexeme_set(store, first))
+        target = goto(store, grammar, parse_state, lexeme_set(store, first))
     if grammar.exceeded != 0 or store.exceeded != 0:
-        return NO_PLACE
-    map_put(grammar.goto, key, target)
+        return NO_PARSE_STATE
+    map_put(grammar.goto, (parse_state << 32) | TOKEN_STEP | token, target)
     return target
 
 
@@ -98,9 +103,9 @@ def _insert(store, first, lexeme):
 
 
 @inline
-def ends_behind(store, grammar, place, token):
+def ends_after(store, grammar, parse_state, token):
     """Whether a token is an end of sequence behind which the document ends and nothing else may follow."""
-    row = row_of(grammar, place)
+    row = row_of(grammar, parse_state)
     if grammar.rows[row].n_scans != 0:
         return False
     eos = store.eos
@@ -111,9 +116,9 @@ def ends_behind(store, grammar, place, token):
 
 
 @kernel
-def names_special(store, grammar, place):
+def names_special(store, grammar, parse_state):
     """Whether the row of a place names special tokens; where it names ordinary ones beside them this is not seen."""
-    row = row_of(grammar, place)
+    row = row_of(grammar, parse_state)
     scans = grammar.rows[row].scans
     for i in range(grammar.rows[row].n_scans):
         tokens = token_set_of(store, grammar.row_entries[scans + i].symbol)
@@ -123,12 +128,12 @@ def names_special(store, grammar, place):
 
 
 @kernel
-def list_named(store, grammar, place, words):
+def list_named(store, grammar, parse_state, words):
     """List the tokens that the row of a place names and that are not in a mask, and add them to it; returns how many.
 
     The list is in `named`, in the order of the tokens of each set.
     """
-    row = row_of(grammar, place)
+    row = row_of(grammar, parse_state)
     if not grammar.rows[row].takes_tokens:
         return 0
     n = 0
@@ -151,10 +156,10 @@ def list_named(store, grammar, place, words):
 
 
 @kernel
-def named_ranges(store, grammar, place, data):
+def named_ranges(store, grammar, parse_state, data):
     """Write the ranges of tokens (low, high) that the row of a place names to `data`; returns how many numbers."""
     n = 0
-    row = row_of(grammar, place)
+    row = row_of(grammar, parse_state)
     scans = grammar.rows[row].scans
     for i in range(grammar.rows[row].n_scans):
         tokens = token_set_of(store, grammar.row_entries[scans + i].symbol)

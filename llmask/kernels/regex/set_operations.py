@@ -9,6 +9,7 @@ In: operands on the scratch stack. Out: node ids. Cost: O(n log n) for n operand
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
+from ..tables.int_lists import sort_ints
 from ..tables.interning import intern_list, list_item, list_length
 from ..tables.kinds import NodeKind
 from ..tables.memory import spend
@@ -22,22 +23,11 @@ MERGE_AT_MOST = 64  # unions longer than this are not searched for repetitions t
 
 
 @kernel
-def _sort_scratch(store, first):
-    """Sort the scratch items from `first` and drop repetitions (Shell's method: operands are few, or nearly sorted)."""
+def sort_scratch(store, first):
+    """Sort the scratch items from `first` and drop repetitions."""
     address = store.scratch
     end = store.scratch_top
-    gap = 1
-    while gap < (end - first) // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(first + gap, end):
-            item = address[i]
-            j = i
-            while j - gap >= first and address[j - gap] > item:
-                address[j] = address[j - gap]
-                j -= gap
-            address[j] = item
-        gap //= 3
+    sort_ints(address, first, end)
     kept = first
     for i in range(first, end):
         item = address[i]
@@ -83,11 +73,11 @@ def make_union(store, first):
     if n_sets > 1:
         _merge_sets(store, first)
     spend(store, 3 * (store.scratch_top - first))
-    _sort_scratch(store, first)
+    sort_scratch(store, first)
     n = store.scratch_top - first
     if 1 < n <= MERGE_AT_MOST:
         while _merge_repeats(store, first):
-            _sort_scratch(store, first)
+            sort_scratch(store, first)
         drop_contained(store, first)
         n = store.scratch_top - first
     if n > 1 and store.scratch[first] == Node.EPSILON:
@@ -242,7 +232,7 @@ def make_and(store, first):
         return Node.EMPTY
     if excluded != Node.EMPTY:
         push(store, make_not(store, excluded))
-    _sort_scratch(store, first)
+    sort_scratch(store, first)
     n = store.scratch_top - first
     if n == 0:
         return Node.ALL

@@ -32,8 +32,9 @@ import mmap
 import sys
 
 from ..machine.atomics import load_acquire, pointer_to, store_release
-from ..machine.jit import CHECK_BOUNDS, inline, kernel
+from ..machine.jit import inline, kernel
 from ..machine.numba_names import TABLE, intrinsic, ir, item_bytes, loaded_again, named, types
+from ..machine.prebuilt import CHECK_BOUNDS
 from ..machine.records import Slots
 
 BASE = Slots(

@@ -59,12 +59,12 @@ class Operation(Kind):
     BOUNDS = 38  # data: configurations, then as many bounds to write
     LOWER_BOUND = 39  # a: configuration, b: bound; data: its token
     FINISHING_TOKEN = 40  # a: configuration: token, NO_TOKEN where the document may end
-    TWIN_OF = 41  # a: configuration: lexer state, see finish/successors.py
+    ANONYMOUS_OF = 41  # a: configuration: lexer state, see finish/successors.py
     LIST_INSIDE = 42  # a: lexer state; data: pairs to write: how many numbers, also where they have no room
     LIST_CROSSING = 43  # a: configuration; data: pairs to write: the same
     AFTER_TOKENS = 44  # a: configuration; data: tokens, then as many configurations to write
     AFTER_TEXTS = 45  # the same with the bytes of the tokens; a is not ENDED
-    WITHOUT_RECORDS = 46  # data: n configurations, then n to write, each with the row of one and no record
+    WITHOUT_TRANSCRIPTS = 46  # data: n configurations, then n to write, each with the row of one and no record
     GREATEST_COST = 47  # the most bytes that ending a run of a rule takes
 
     # --- canonical

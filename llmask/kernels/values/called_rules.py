@@ -59,7 +59,7 @@ def has_unknown(grammar, number):
 def note_value(grammar, row, kind, number):
     """Note in the flags of a row that a value of a call may begin there, in a run with this set."""
     grammar.rows[row].begins_value = True
-    grammar.rows[row].records = True
+    grammar.rows[row].tracks = True
     if (kind == EdgeKind.CALL_PLAIN or kind == EdgeKind.CALL_MANY) and has_unknown(grammar, number):
         grammar.rows[row].is_tentative = True
         if kind == EdgeKind.CALL_PLAIN:

@@ -16,6 +16,7 @@ In: bytes in `plain_text`. Out: numbers of texts. Cost: about 10 ns a byte and 5
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
+from ..tables.int_lists import sort_ints
 from ..tables.interning import MISSING, find_list, hash_i32, intern_list
 from ..tables.memory import reserve
 
@@ -135,7 +136,7 @@ def _close(grammar, stack, top, is_object, action):
     members = reserve(grammar.value_members, 2 * n + 1)
     for i in range(n):
         order[i] = (stack[first + 2 * i] << 32) | i
-    _sort(order, n)
+    sort_ints(order, 0, n)
     members[0] = OBJECT
     length = 1
     for i in range(n):
@@ -146,23 +147,6 @@ def _close(grammar, stack, top, is_object, action):
         members[length + 1] = stack[first + 2 * (order[i] & 0xFFFFFFFF) + 1]
         length += 2
     return _number_of(grammar, members, 0, length, action)
-
-
-@kernel
-def _sort(order, n):
-    """Sort n int64."""
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, n):
-            item = order[i]
-            j = i
-            while j >= gap and order[j - gap] > item:
-                order[j] = order[j - gap]
-                j -= gap
-            order[j] = item
-        gap //= 3
 
 
 @kernel

@@ -146,7 +146,7 @@ def test_links_change_no_mask(rng: random.Random, scaled: Callable[[int], int]) 
         world.rules.chained = array("i", range(len(world.rules.names)))
         linked = CompiledGrammar(store, world.rules)
         linked.table.view.few_items = rng.choice((0, 1, 2))
-        linked.table.view.most_links = rng.choice((1, 2, 99))
+        linked.table.view.most_leo_items = rng.choice((1, 2, 99))
         for _ in range(3):
             one, other = plain.matcher(), linked.matcher()
             for _ in range(14):

@@ -1,0 +1,123 @@
+"""Crossing tokens where a value is tracked: those of the untracked row, and what each transcript adds.
+
+The tokens that cross a lexeme's end are found once for the row, whatever was read of the value, with the nodes of the
+trie at which the text decides (tracked_walk.py). Each transcript walks from these nodes alone. Where a value that ends
+soon may be in its set already, the exits themselves are asked again.
+
+In: tables, a configuration. Out: see crossing.py; fields of the untracked row's configuration.
+Cost: the walk once a row and lexer state; then 5 ns a token, and the walks from the nodes.
+"""
+
+from __future__ import annotations
+
+from ..lexeme_masks.state_masks import build_state_mask
+from ..machine.jit import inline, kernel
+from ..tables.interning import intern_list, list_offset
+from ..tables.memory import reserve
+from ..values.parse_states import row_of, transcript_of
+from ..values.transcripts import NO_TRANSCRIPT
+from .boundary_tokens import cross_exits, cross_whole
+from .configurations import configuration_of, pack
+from .crossing import UNTRACKED
+from .repeated_values import could_repeat
+from .tracked_walk import walk_deferred
+
+
+@inline
+def untracked_configuration(store, grammar, configuration):
+    """The configuration of the untracked row, which has most crossing tokens of this one; or negative."""
+    row = row_of(grammar, grammar.configurations[configuration].parse_state)
+    return configuration_of(store, grammar, pack(row, grammar.configurations[configuration].state))
+
+
+@kernel
+def collect_untracked(store, grammar, untracked):
+    """List the tokens that cross for every transcript of an untracked row, and the nodes at which the text decides."""
+    build_state_mask(store, grammar.configurations[untracked].state)
+    grammar.n_crossing = 0
+    grammar.n_deferred = 0
+    grammar.n_parts = 0
+    if store.exceeded == 0:
+        _cross_with(store, grammar, untracked, NO_TRANSCRIPT)
+
+
+@inline
+def _cross_with(store, grammar, untracked, transcript):
+    """List the tokens that cross in an untracked row; `transcript` see `cross_tracked`."""
+    grammar.untracked_walk = UNTRACKED
+    grammar.walk_transcript = transcript
+    cross_exits(store, grammar, grammar.configurations[untracked].parse_state, grammar.configurations[untracked].state)
+    grammar.walk_transcript = NO_TRANSCRIPT
+
+
+@inline
+def keep_untracked(grammar, untracked):
+    """Keep what was collected for every transcript."""
+    shared = grammar.configurations[untracked]
+    n = grammar.n_crossing
+    number = intern_list(grammar.crossings, reserve(grammar.crossing, 1).address, 0, n)
+    shared.first = list_offset(grammar.crossings, number)
+    shared.n = n
+    n = grammar.n_deferred
+    number = intern_list(grammar.crossings, reserve(grammar.deferred, 1).address, 0, n)
+    shared.first_deferred = list_offset(grammar.crossings, number)
+    shared.n_deferred = n
+    shared.may_repeat = grammar.repeats
+    shared.shared = 1
+
+
+@kernel
+def _cross_transcript(store, grammar, configuration):
+    """List what crosses in a configuration with a transcript, and the nodes to walk with it: mostly those shared.
+
+    Returns how many of the tokens its `base` has as well.
+    """
+    untracked = untracked_configuration(store, grammar, configuration)
+    if untracked < 0:
+        return 0
+    if grammar.configurations[untracked].shared == 0:
+        collect_untracked(store, grammar, untracked)
+        if grammar.exceeded != 0 or store.exceeded != 0:
+            return 0
+        keep_untracked(grammar, untracked)
+    shared = grammar.configurations[untracked]
+    grammar.n_crossing = 0
+    grammar.n_deferred = 0
+    transcript = transcript_of(grammar, grammar.configurations[configuration].parse_state)
+    if shared.may_repeat != 0 and could_repeat(grammar, transcript):
+        _cross_with(store, grammar, untracked, transcript)
+        return 0
+    grammar.untracked_walk = UNTRACKED
+    grammar.n_crossing = shared.n
+    grammar.n_deferred = shared.n_deferred
+    _copy_listed(grammar, reserve(grammar.crossing, shared.n + 1), shared.first, shared.n)
+    _copy_listed(grammar, reserve(grammar.deferred, shared.n_deferred + 1), shared.first_deferred, shared.n_deferred)
+    grammar.configurations[configuration].base = untracked
+    return grammar.n_crossing
+
+
+@inline
+def _copy_listed(grammar, items, first, n):
+    """Copy what a configuration has in the pool of crossings."""
+    pool = grammar.crossings.pool
+    for i in range(n):
+        items[i] = pool[first + i]
+
+
+@kernel
+def collect_tracked(store, grammar, configuration):
+    """As `collect` in assemble.py, for grammars that track values."""
+    parse_state, state = grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state
+    grammar.n_deferred = 0
+    n_shared = 0
+    if row_of(grammar, parse_state) != parse_state:
+        n_shared = _cross_transcript(store, grammar, configuration)
+    elif grammar.rows[parse_state].tracks:
+        _cross_with(store, grammar, configuration, NO_TRANSCRIPT)
+    else:
+        grammar.untracked_walk = 0
+        cross_whole(store, grammar, configuration)
+    for i in range(grammar.n_deferred):
+        if grammar.exceeded == 0 and store.exceeded == 0:
+            walk_deferred(store, grammar, parse_state, state, grammar.deferred[i])
+    return n_shared
