@@ -24,6 +24,7 @@ from .configurations import (
     known_step,
     pack,
     step,
+    unpack,
 )
 
 
@@ -40,8 +41,7 @@ def take_bytes(store, grammar, configuration, data):
         if packed == REFUSED:
             store.report = i
             return REFUSED
-        parse_state = packed >> 32
-        state = packed & 0xFFFFFFFF
+        parse_state, state = unpack(packed)
     return configuration_of(store, grammar, pack(parse_state, state))
 
 
@@ -80,8 +80,7 @@ def take_text(store, grammar, configuration, token):
         if packed == REFUSED:
             return REFUSED
         may_leap = may_leap or packed >> 32 != parse_state
-        parse_state = packed >> 32
-        state = packed & 0xFFFFFFFF
+        parse_state, state = unpack(packed)
     return configuration_of(store, grammar, pack(parse_state, state))
 
 
@@ -107,8 +106,7 @@ def known_after(store, grammar, configuration, token):
                 return known_configuration(store, grammar, packed) if packed >= 0 else packed
         if packed < 0:
             return packed
-        parse_state = packed >> 32
-        state = packed & 0xFFFFFFFF
+        parse_state, state = unpack(packed)
     return known_configuration(store, grammar, pack(parse_state, state))
 
 

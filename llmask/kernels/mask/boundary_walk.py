@@ -27,10 +27,91 @@ from .crossing import NO_DENSE_ROW, NO_END, allow, allow_alike, is_part, note_pa
 
 
 class FrameExit(Kind):
-    """In place of the place after the lexemes that may end at a node."""
+    """In place of the row after the lexemes that may end at a node."""
 
     NONE = -1
     NOT_TAKEN = -2  # nobody has asked yet
+
+
+@kernel
+def push_frame(store, grammar, depth, node, parse_state, state, inside, flags):
+    """Put a node on the stack of a walk; nobody has asked yet where its lexeme leads when it ends."""
+    first = store.child_first
+    frame = reserve(grammar.walk_frames, depth + 1)[depth]
+    frame.child = first[node]
+    frame.end = first[node + 1]
+    frame.parse_state = parse_state
+    frame.dense = dense_row(store, state)
+    frame.node = node
+    frame.exit_parse_state = FrameExit.NONE if store.states[state].accepts == 0 else FrameExit.NOT_TAKEN
+    frame.inside = inside
+    frame.flags = flags
+
+
+@kernel
+def _take_exit(store, grammar, depth, scanned):
+    """Fill in where a frame's lexer state leads when its lexeme ends."""
+    frame = grammar.walk_frames[depth]
+    frame.exit_parse_state = FrameExit.NONE
+    row = goto(store, grammar, frame.parse_state, scanned)
+    if row < 0:
+        return
+    start = start_after(store, grammar, row, scanned)
+    if start == DEAD:
+        return
+    if is_part(store, grammar, frame.node, start, frame.dense):
+        note_part(grammar, row, start, frame.node, 0)
+        return
+    frame.exit_parse_state = row
+    frame.exit_dense = dense_row(store, start)
+
+
+def next_child_by(take_exit):
+    """The step of a walk to the next child that leads on, by what fills in where the lexeme leads when it ends."""
+
+    @inline
+    def next_child(store, grammar, depth):
+        """The next child of a frame's node that leads on, its parse state, its entry, and whether the lexeme ended.
+
+        DenseEntry.DEAD: no child is left.
+        """
+        frame = grammar.walk_frames[depth]
+        first, end, dense, inside = frame.child, frame.end, frame.dense, frame.inside
+        exit_parse_state, exit_dense = frame.exit_parse_state, frame.exit_dense
+        child = first
+        parse_state = frame.parse_state
+        has_ended = False
+        entry = DenseEntry.DEAD
+        while child < end:
+            byte = store.child_byte[child]
+            child += 1
+            entry = dense_step(store, dense, byte)
+            if entry != DenseEntry.DEAD:  # the lexeme goes on
+                if inside == 0:
+                    break
+                entry = DenseEntry.DEAD
+                continue
+            if exit_parse_state == FrameExit.NOT_TAKEN:
+                take_exit(store, grammar, depth, store.states[dense_state(store, dense)].accepts)
+                exit_parse_state, exit_dense = frame.exit_parse_state, frame.exit_dense
+            if exit_parse_state == FrameExit.NONE:
+                if inside != 0:
+                    child = end
+                continue
+            entry = dense_step(store, exit_dense, byte)
+            if entry != DenseEntry.DEAD:
+                parse_state = exit_parse_state
+                has_ended = True
+                break
+        spend(store, 2 + ((child - first) >> 2))
+        store.walked += child - first
+        frame.child = child
+        return child - 1, parse_state, entry, has_ended
+
+    return next_child
+
+
+_next_child = next_child_by(_take_exit)
 
 
 @kernel
@@ -38,7 +119,7 @@ def walk_rows(store, grammar, root, row, state, scanned, inside):
     """List the tokens below `root`, where the text so far is (row, state).
 
     `inside`: 1 when the lexeme ends in `state`, and only children on which it ends are wanted; `scanned` is then the
-    set of lexemes that end (the state may be an anonymous twin, which does not know it).
+    set of lexemes that end (an anonymous state does not know it).
     """
     child_first = store.child_first
     push_frame(store, grammar, 0, root, row, state, inside, 0)
@@ -46,7 +127,7 @@ def walk_rows(store, grammar, root, row, state, scanned, inside):
         _take_exit(store, grammar, 0, scanned)
     depth = 0
     while depth >= 0 and store.exceeded == 0 and grammar.exceeded == 0:
-        child, row, entry = _next_child(store, grammar, depth)
+        child, row, entry, _ = _next_child(store, grammar, depth)
         if entry == DenseEntry.DEAD:
             depth -= 1
             continue
@@ -74,76 +155,8 @@ def walk_rows(store, grammar, root, row, state, scanned, inside):
 
 
 @inline
-def _next_child(store, grammar, depth):
-    """The next child of a frame's node that leads on, its row, and its entry; DenseEntry.DEAD where there is none."""
-    frame = grammar.walk_frames[depth]
-    first, end, dense, inside = frame.child, frame.end, frame.dense, frame.inside
-    exit_row, exit_dense = frame.exit_parse_state, frame.exit_dense
-    child = first
-    row = frame.parse_state
-    entry = DenseEntry.DEAD
-    while child < end:
-        byte = store.child_byte[child]
-        child += 1
-        entry = dense_step(store, dense, byte)
-        if entry != DenseEntry.DEAD:  # the lexeme goes on
-            if inside == 0:
-                break
-            entry = DenseEntry.DEAD
-            continue
-        if exit_row == FrameExit.NOT_TAKEN:
-            _take_exit(store, grammar, depth, store.states[dense_state(store, dense)].accepts)
-            exit_row, exit_dense = frame.exit_parse_state, frame.exit_dense
-        if exit_row == FrameExit.NONE:
-            if inside != 0:
-                child = end
-            continue
-        entry = dense_step(store, exit_dense, byte)
-        if entry != DenseEntry.DEAD:
-            row = exit_row
-            break
-    spend(store, 2 + ((child - first) >> 2))
-    store.walked += child - first
-    frame.child = child
-    return child - 1, row, entry
-
-
-@kernel
-def _take_exit(store, grammar, depth, scanned):
-    """Fill in where a frame's lexer state leads when its lexeme ends."""
-    frame = grammar.walk_frames[depth]
-    frame.exit_parse_state = FrameExit.NONE
-    row = goto(store, grammar, frame.parse_state, scanned)
-    if row < 0:
-        return
-    start = start_after(store, grammar, row, scanned)
-    if start == DEAD:
-        return
-    if is_part(store, grammar, frame.node, start, frame.dense):
-        note_part(grammar, row, start, frame.node, 0)
-        return
-    frame.exit_parse_state = row
-    frame.exit_dense = dense_row(store, start)
-
-
-@kernel
-def push_frame(store, grammar, depth, node, parse_state, state, inside, flags):
-    """Put a node on the stack of a walk; nobody has asked yet where its lexeme leads when it ends."""
-    first = store.child_first
-    frame = reserve(grammar.walk_frames, depth + 1)[depth]
-    frame.child = first[node]
-    frame.end = first[node + 1]
-    frame.parse_state = parse_state
-    frame.dense = dense_row(store, state)
-    frame.node = node
-    frame.exit_parse_state = FrameExit.NONE if store.states[state].accepts == 0 else FrameExit.NOT_TAKEN
-    frame.inside = inside
-    frame.flags = flags
-
-
-@inline
 def leads_on(store, dense, child, end):
-    """Whether any of these children of a node leads on from an expanded row: behind most exits none does."""
+    """Whether any of these children of a node leads on from a dense row: after most exits, no."""
     first = child
     while child < end and dense_step(store, dense, store.child_byte[child]) == DenseEntry.DEAD:
         child += 1
@@ -155,7 +168,7 @@ def leads_on(store, dense, child, end):
 
 @kernel
 def cross_rows(store, grammar, row, state, first, n):
-    """List the tokens behind exits in a row; `state` is that in which the walk began that found them."""
+    """List the tokens after exits in a row; the walk that found the exits began in `state`."""
     single = store.states[state].single
     leaves_parts = grammar.lists_parts != 0 and grammar.tells_ends == 0  # a part tells nothing of where tokens lead
     last_scanned = 0

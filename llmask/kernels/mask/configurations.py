@@ -34,6 +34,12 @@ def pack(parse_state, state):
 
 
 @inline
+def unpack(packed):
+    """(parse state, lexer state)."""
+    return packed >> 32, packed & 0xFFFFFFFF
+
+
+@inline
 def _is_after_ignored(grammar, scanned):
     """Whether the lexemes that ended are the ignored one, and another one may not follow it."""
     return scanned == grammar.ignored and grammar.ignored_repeats == 0
@@ -77,7 +83,7 @@ def configuration_of(store, grammar, packed):
     known = map_get(grammar.configuration_ids, packed)
     if known >= 0:
         return known
-    parse_state, state = packed >> 32, packed & 0xFFFFFFFF
+    parse_state, state = unpack(packed)
     row = row_of(grammar, parse_state)
     accepts = 0
     scanned = store.states[state].accepts

@@ -1,15 +1,15 @@
-"""What a walk across the ends of lexemes finds: tokens, points and parts.
+"""What a walk across the ends of lexemes finds: tokens, deferred nodes and parts.
 
     crossing         tokens that cross a lexeme's end
-    crossing_ends    with `tells_ends` where each leads: a packed place and lexer state, with BARE where the place is a
-                     bare row, of which only is taken what holds whatever is recorded
-    points           places of the trie where a text decides, see tracked_walk.py
+    crossing_ends    with `tells_ends`, where each of them leads: a packed parse state and lexer state, with UNTRACKED
+                     where the parse state is an untracked row: what holds there holds for every transcript
+    deferred         nodes of the trie at which a text decides, see tracked_walk.py
     parts            nodes with a large subtree: which of its tokens stay inside the lexeme that is read there, and
                      where it ends, depends on the lexer state and the node alone, so the store knows it
                      (lexeme_masks/subtree_masks.py), and only the ends are walked from, in the part's row
 
-Behind an operator the 60,000 tokens that begin with a blank are a part: 0.3 ms in place of 10. What follows many exits
-is one, too: it depends on these and on the lexer state behind them.
+After an operator the 60,000 tokens that begin with a blank are a part: 0.3 ms instead of 10. What follows many exits is
+a part, too: it depends on these and on the lexer state after them.
 
 In: a grammar's table, nodes, rows. Out: the slots above. Cost: 5 ns a token.
 """
@@ -22,11 +22,11 @@ from ..machine.records import Kind
 from ..tables.memory import reserve
 from ..vocabulary.trie_words import subtree_end, token_of
 
-DEFERRED_KINDS = 4  # a point is node * POINT_KINDS + kind
+DEFERRED_KINDS = 4  # a deferred node is node * DEFERRED_KINDS + kind
 
 
 class Deferred(Kind):
-    """What of a node has to be walked again with the text known."""
+    """What of a node is walked again with the text known."""
 
     WHOLE = 0  # the token that ends there, and those below it
     BELOW = 1  # those below it
@@ -38,7 +38,7 @@ NO_DENSE_ROW = -1
 # where a token leads, or
 NO_END = -1  # it has to be read to know
 IN_PART = -2  # so is one that a part lists
-UNTRACKED = 1 << 61  # of a packed place: the bit above all rows
+UNTRACKED = 1 << 61  # of a packed parse state: the bit above all rows
 
 
 @kernel
@@ -72,7 +72,7 @@ def allow_token(grammar, token, end):
 
 @kernel
 def defer(store, grammar, node, kind):
-    """Note what has to be walked again with the text known."""
+    """Leave a node, or what is below it, to a walk with the text known."""
     first = store.child_first
     if kind != Deferred.WHOLE and first[node] == first[node + 1]:
         return
@@ -85,7 +85,7 @@ def defer(store, grammar, node, kind):
 def is_part(store, grammar, node, state, ending):
     """Whether what is below a node, reached in a lexer state, is large enough to be a part.
 
-    `ending`: hot row of the state in which a lexeme ends at the node; `state` begins the next one then. Children that
+    `ending`: dense row of the state in which a lexeme ends at the node; `state` begins the next one then. Children that
     go on in the former must not begin the latter, or the part would have both. NO_DENSE_ROW: nothing ends here.
     """
     if grammar.lists_parts == 0:
@@ -98,7 +98,7 @@ def is_part(store, grammar, node, state, ending):
 
 @kernel
 def _are_apart(store, node, one, other):
-    """Whether no child of a node leads on from both expanded rows."""
+    """Whether no child of a node leads on from both dense rows."""
     first = store.child_first
     for child in range(first[node], first[node + 1]):
         byte = store.child_byte[child]

@@ -1,4 +1,4 @@
-"""Where lexemes end in a text, which rules have a lexeme in hand, and the end of a lexeme at a place of the caller's.
+"""Where lexemes end in a text, which rules have a lexeme in hand, and the end of a lexeme where the caller says so.
 
 A trace takes three numbers a byte:
 
@@ -14,7 +14,7 @@ from ..machine.jit import inline, kernel
 from ..parser.goto import goto
 from ..tables.interning import list_item, list_length
 from ..values.parse_states import row_of
-from .configurations import ENDED, REFUSED, configuration_of, pack, start_after, step
+from .configurations import ENDED, REFUSED, configuration_of, pack, start_after, step, unpack
 
 TRACE_FIELDS = 3
 T_BYTE = 0
@@ -37,17 +37,16 @@ def trace_bytes(store, grammar, configuration, data):
         if target == DEAD:
             scanned = store.states[state].accepts
             data[at + T_BEFORE] = scanned
-            behind = goto(store, grammar, parse_state, scanned) if scanned != 0 else REFUSED
-            if behind < 0:
+            following = goto(store, grammar, parse_state, scanned) if scanned != 0 else REFUSED
+            if following < 0:
                 return REFUSED
-            target = next_state(store, start_after(store, grammar, behind, scanned), byte)
+            target = next_state(store, start_after(store, grammar, following, scanned), byte)
         if target != DEAD and store.states[target].finished != 0:
             data[at + T_WITH] = store.states[target].accepts
         packed = step(store, grammar, parse_state, state, byte)
         if packed == REFUSED:
             return REFUSED
-        parse_state = packed >> 32
-        state = packed & 0xFFFFFFFF
+        parse_state, state = unpack(packed)
     return configuration_of(store, grammar, pack(parse_state, state))
 
 
@@ -81,8 +80,8 @@ def _has_lexeme(store, state, lexeme):
 def open_rules(store, grammar, configuration, with_expected, data):
     """Write the rules that read a lexeme in a configuration; returns how many.
 
-    Where nothing of a lexeme was read there are none, or those that expect one. A rule that reads several is written
-    several times.
+    Before a lexeme no rule reads one; with `with_expected` the rules that expect one are written. A rule that reads
+    several is written several times.
     """
     if configuration == ENDED:
         return 0

@@ -1,7 +1,7 @@
-"""Whether a tracked value that ends soon is in its set already, asked for masks (see goto.py, MAY_REPEAT).
+"""Whether a tracked value that ends soon is in its set already, asked for masks (MAY_REPEAT in parser/tracked_goto.py).
 
-In: a record, nodes of the token trie. Out: yes or no. Cost: 15 ns a text of the set, to learn that none begins like the
-record, which is almost always; else an exit costs a look-up of the whole text.
+In: a transcript, nodes of the token trie. Out: yes or no. Cost: 15 ns a text of the set: almost always no text begins
+like the transcript; else an exit costs a look-up of the whole text.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _begins(grammar, text, n):
 
 @kernel
 def ends_in_set(store, grammar, transcript, node):
-    """Whether a tracked value that ends at a node of the trie, begun in a record, is in its set."""
+    """Whether a tracked value that ends at a node of the trie, begun in a transcript, is in its set."""
     n_path = path_to(store, grammar, node)
     mark = value_start_before(grammar, transcript)
     while mark != NO_TRANSCRIPT:

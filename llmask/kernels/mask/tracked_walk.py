@@ -1,16 +1,24 @@
 """The walk across the ends of lexemes where values are tracked: a text may decide what follows.
 
-It is that of boundary_walk.py, and looks at rows without their records, so that its result is shared by all records of
-a row. Where a text decides (parser/goto.py says so) it leaves out what it does not know and notes a *point*, from which
-`walk_deferred` walks again, with places and their records, for one configuration:
+It is the walk of boundary_walk.py over untracked rows, so what it finds is shared by every transcript of a row. Where a
+text decides (parser/tracked_goto.py says so) it leaves out what it does not know and *defers* the node:
+`walk_deferred` walks again from there, with parse states, for one configuration:
 
-    WHOLE    the token that ends at a node, and those below it
-    BELOW    those below it
-    ENDING   those below it for which the lexeme in hand ends at the node
+    WHOLE    the token that ends at a node, and the tokens below it
+    BELOW    the tokens below it
+    ENDING   the tokens below it for which the lexeme in hand ends at the node
+
+What a shared walk knows of the step to a row, by the row's flags:
+
+    flags           may the step be refused?    may what follows differ?    a token that leads there
+    -               no                          no                          is allowed, and walked on from
+    is_undecided    no                          yes                         is allowed; what is below it is deferred
+    is_nowhere      yes                         yes                         is deferred
+    is_tentative    no                          by the value that begins    is allowed while two values can come of it
 
 In a tentative row (values/called_rules.py) a token that ends inside a lexeme is certain if two letters may follow:
 they lead to two values, and one text more is left out at most. Where infinitely many of the values are objects, the
-brace and the first quote behind it are certain, too.
+brace and the first quote after it are certain, too.
 
 In: the tables, a row and a lexer state. Out: see crossing.py. Cost: 20 ns an exit and node.
 """
@@ -18,17 +26,16 @@ In: the tables, a row and a lexer state. Out: see crossing.py. Cost: 20 ns an ex
 from __future__ import annotations
 
 from ..lexeme_masks.subtree_masks import part_after
-from ..lexer.dense_transitions import DenseEntry, check_walked, dense_row, dense_state, dense_step
+from ..lexer.dense_transitions import DenseEntry, check_walked, dense_row, dense_state
 from ..lexer.states import DEAD, next_state
 from ..machine.jit import inline, kernel
 from ..parser.goto import goto
 from ..parser.tracked_goto import ROW_BITS, untracked_goto
 from ..parser.tracked_values import MAY_REPEAT
-from ..tables.memory import spend
 from ..values.parse_states import FIRST_TRACKED, is_left_out, parse_state_after, row_of
 from ..values.transcripts import NO_TRANSCRIPT
-from .boundary_walk import FrameExit, leads_on, push_frame
-from .configurations import REFUSED, pack, start_after, step
+from .boundary_walk import FrameExit, leads_on, next_child_by, push_frame
+from .configurations import REFUSED, pack, start_after, step, unpack
 from .crossing import (
     DEFERRED_KINDS,
     NO_DENSE_ROW,
@@ -43,15 +50,15 @@ from .crossing import (
 )
 from .repeated_values import ends_in_set, path_to
 
-NOTHING_OPEN = 0  # what a text decides behind a step: nothing,
+NOTHING_OPEN = 0  # what a text decides after a step: nothing,
 SOME_OPEN = 1  # whether more may follow,
 ALL_OPEN = 2  # whether anything may
 
-SHARED = 0  # walks without records: of values that may be in their set already it is noted that there are some
-CAREFUL = 1  # they become points
+SHARED = 0  # a walk without transcripts: that a value may be in its set already is noted in `repeats`
+CAREFUL = 1  # such nodes are deferred
 ONE_TRANSCRIPT = 2
 
-OPENED = 1  # flags of frames: the opening brace of a value of which there are many was read, and blanks
+OPENED = 1  # flags of frames: the brace of a value was read, one of many possible, and blanks
 BEGUN = 2  # a tracked value may have begun on the way
 
 OPEN_OBJECT = 0x7B
@@ -68,7 +75,7 @@ def _take_lexeme(store, grammar, parse_state, scanned, walk):
 
 @inline
 def _uncertainty(grammar, target, walk, flags):
-    """What a shared walk does not know behind a step: NOTHING_OPEN, SOME_OPEN or ALL_OPEN.
+    """What a shared walk does not know after a step: NOTHING_OPEN, SOME_OPEN or ALL_OPEN.
 
     Of values that began before the walk it is noted that they might be in their sets; `could_repeat` asks whether.
     """
@@ -84,7 +91,7 @@ def _uncertainty(grammar, target, walk, flags):
 
 @inline
 def _begins_in(grammar, parse_state):
-    """BEGUN where a tracked value may begin at a place, else 0."""
+    """BEGUN where a tracked value may begin at a parse state, else 0."""
     return BEGUN if grammar.rows[row_of(grammar, parse_state)].begins_value else 0
 
 
@@ -135,32 +142,34 @@ def _end(grammar, parse_state, state, walk, flags):
 
 
 @kernel
-def _take_exit(store, grammar, depth, scanned, walk):
+def _take_exit(store, grammar, depth, scanned):
     """Fill in where a frame's lexer state leads when its lexeme ends."""
-    grammar.walk_frames[depth].exit_parse_state = FrameExit.NONE
-    parse_state = grammar.walk_frames[depth].parse_state
-    if _is_tentative(grammar, parse_state, walk) and scanned != grammar.ignored:
-        defer(store, grammar, grammar.walk_frames[depth].node, Deferred.ENDING)
+    walk = grammar.walk_kind
+    frame = grammar.walk_frames[depth]
+    frame.exit_parse_state = FrameExit.NONE
+    if _is_tentative(grammar, frame.parse_state, walk) and scanned != grammar.ignored:
+        defer(store, grammar, frame.node, Deferred.ENDING)
         return
-    parse_state = _take_lexeme(store, grammar, parse_state, scanned, walk)
+    parse_state = _take_lexeme(store, grammar, frame.parse_state, scanned, walk)
     if parse_state < 0:
         return
-    if _uncertainty(grammar, parse_state, walk, grammar.walk_frames[depth].flags) != NOTHING_OPEN:
-        defer(store, grammar, grammar.walk_frames[depth].node, Deferred.ENDING)
+    if _uncertainty(grammar, parse_state, walk, frame.flags) != NOTHING_OPEN:
+        defer(store, grammar, frame.node, Deferred.ENDING)
         return
     if walk != ONE_TRANSCRIPT:
         parse_state &= ROW_BITS
     start = start_after(store, grammar, parse_state, scanned)
     if start == DEAD:
         return
-    node = grammar.walk_frames[depth].node
-    flags = grammar.walk_frames[depth].flags
-    if walk == SHARED and flags == 0 and _is_plain(grammar, parse_state):
-        if is_part(store, grammar, node, start, grammar.walk_frames[depth].dense):
-            note_part(grammar, parse_state, start, node, 0)
+    if walk == SHARED and frame.flags == 0 and _is_plain(grammar, parse_state):
+        if is_part(store, grammar, frame.node, start, frame.dense):
+            note_part(grammar, parse_state, start, frame.node, 0)
             return
-    grammar.walk_frames[depth].exit_parse_state = parse_state
-    grammar.walk_frames[depth].exit_dense = dense_row(store, start)
+    frame.exit_parse_state = parse_state
+    frame.exit_dense = dense_row(store, start)
+
+
+_next_child = next_child_by(_take_exit)
 
 
 @kernel
@@ -168,72 +177,30 @@ def walk_tracked(store, grammar, root, root_parse_state, root_state, scanned, in
     """List the tokens below `root`, reached in (root_place, root_state).
 
     `inside`: 1 when `root_state` is the state in which the lexeme ends, and only children on which it ends are wanted;
-    `scanned` is then the set of lexemes that end (the state may be an anonymous twin, which does not know it).
+    `scanned` is then the set of lexemes that end (an anonymous state does not know it).
     """
     child_first = store.child_first
-    child_byte = store.child_byte
-    child_node = store.child_node
-    push_frame(
-        store,
-        grammar,
-        0,
-        root,
-        root_parse_state,
-        root_state,
-        inside,
-        0 if inside else _begins_in(grammar, root_parse_state),
-    )
+    grammar.walk_kind = walk
+    flags = 0 if inside else _begins_in(grammar, root_parse_state)
+    push_frame(store, grammar, 0, root, root_parse_state, root_state, inside, flags)
     if inside != 0:
-        _take_exit(store, grammar, 0, scanned, walk)
+        _take_exit(store, grammar, 0, scanned)
     depth = 0
     while depth >= 0 and store.exceeded == 0 and grammar.exceeded == 0:
-        frames = grammar.walk_frames
-        child = frames[depth].child
-        end = frames[depth].end
-        parse_state = frames[depth].parse_state
-        dense = frames[depth].dense
-        exit_parse_state = frames[depth].exit_parse_state
-        exit_dense = frames[depth].exit_dense
-        inside = frames[depth].inside
-        flags = frames[depth].flags
-        entry = DenseEntry.DEAD
-        first = child
-        while child < end:
-            byte = child_byte[child]
-            child += 1
-            entry = dense_step(store, dense, byte)
-            if entry != DenseEntry.DEAD:
-                if inside == 0:
-                    break
-                entry = DenseEntry.DEAD
-                continue
-            if exit_parse_state == FrameExit.NOT_TAKEN:
-                _take_exit(store, grammar, depth, store.states[dense_state(store, dense)].accepts, walk)
-                frames = grammar.walk_frames
-                exit_parse_state = frames[depth].exit_parse_state
-                exit_dense = frames[depth].exit_dense
-            if exit_parse_state == FrameExit.NONE:
-                if inside != 0:
-                    child = end
-                continue
-            entry = dense_step(store, exit_dense, byte)
-            if entry != DenseEntry.DEAD:
-                parse_state = exit_parse_state
-                flags |= _begins_in(grammar, parse_state)
-                break
-        spend(store, 2 + ((child - first) >> 2))
-        store.walked += child - first
-        grammar.walk_frames[depth].child = child
+        child, parse_state, entry, has_ended = _next_child(store, grammar, depth)
         if entry == DenseEntry.DEAD:
             depth -= 1
             continue
-        node = child_node[child - 1]
+        flags = grammar.walk_frames[depth].flags
+        if has_ended:
+            flags |= _begins_in(grammar, parse_state)
+        node = store.child_node[child]
         is_leaf = child_first[node] == child_first[node + 1]
         if is_leaf and grammar.tells_ends == 0 and not grammar.rows[row_of(grammar, parse_state)].tracks:
             allow(store, grammar, node, NO_END)
             continue
         state = -entry if entry < 0 else dense_state(store, entry - DenseEntry.FIRST)
-        byte = child_byte[child - 1]
+        byte = store.child_byte[child]
         if parse_state >= FIRST_TRACKED:
             parse_state = parse_state_after(store, grammar, parse_state, byte, state)
         if flags & OPENED != 0 and not is_left_out(store, grammar, state):
@@ -343,16 +310,14 @@ def cross_tracked(store, grammar, row, state, first, n):
 
 
 @kernel
-def walk_deferred(store, grammar, parse_state, state, point):
-    """List the tokens of a point noted for (place, state), the record looked at."""
-    node = point // DEFERRED_KINDS
-    kind = point % DEFERRED_KINDS
+def walk_deferred(store, grammar, parse_state, state, deferred):
+    """List the tokens of a deferred node, for a parse state and a lexer state in which the walk began."""
+    node, kind = deferred // DEFERRED_KINDS, deferred % DEFERRED_KINDS
     for i in range(path_to(store, grammar, node)):
         packed = step(store, grammar, parse_state, state, grammar.path[i])
         if packed == REFUSED:
             return
-        parse_state = packed >> 32
-        state = packed & 0xFFFFFFFF
+        parse_state, state = unpack(packed)
     if kind == Deferred.WHOLE:
         allow(store, grammar, node, pack(parse_state, state))
     if kind == Deferred.ENDING:

@@ -1,4 +1,4 @@
-"""Guards: what an edge or a final state asks of a run through its rule, and how the run's parameter changes behind it.
+"""Guards: what an edge or a final state asks of a run through its rule, and how it changes the run's parameter.
 
 A run of a rule carries one parameter, 0 on entry: a count, or the number of a set of small integers.
 
@@ -16,7 +16,7 @@ one row. Members without a name or a text are counted only.
     set        [size, its texts (text_sets.py), words of 32 bits: the named members; the last word is not 0]
     required   [size, number of words, words], one after the other in `required`; the one at 0 is empty
 
-Whether a guard passes is asked of every edge of a row; the parameter behind an edge is made only when the edge is
+Whether a guard passes is asked of every edge of a row; the parameter after an edge is made only when the edge is
 taken: a row of 600 keys would make 600 sets of 80 bytes.
 
 In: a grammar's table, a guard, a parameter. Out: yes or no; parameters. Cost: a few loads; a new set about 0.1 us.
@@ -67,7 +67,7 @@ def _passes_set(grammar, guard, number):
 
 @inline
 def after_guard(grammar, guard, parameter):
-    """The parameter behind a guard that let it through."""
+    """The parameter after a guard that let it through."""
     if guard == 0:
         return parameter
     asked = grammar.guards[guard]

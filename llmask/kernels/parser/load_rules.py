@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from ..lexer.states import lexeme_of, single_set
 from ..machine.jit import inline, kernel
+from ..machine.records import Kind
 from ..regex.constructors import make_not
 from ..regex.emptiness import is_empty
 from ..regex.nodes import Node, push
@@ -23,54 +24,70 @@ from ..values.called_rules import is_productive
 from .guards import after_guard, passes
 from .token_terminals import note_token_sets
 
-GUARD_FIELDS = 5  # kind, low, high, add, cap: as frontends write them
 NOTHING_DERIVED = -3
 WRONG_LENGTH = -4
-EDGE = 5  # state, kind, symbol, next state, guard: as frontends write them
-KIND, SYMBOL, TARGET, GUARD = range(1, EDGE)
+# what frontends write: the integers of an edge, a final state, a guard, a priority
+EDGE_FIELDS, (SOURCE, KIND, SYMBOL, TARGET, GUARD) = 5, range(5)
+FINAL_FIELDS, (FINAL_STATE, FINAL_GUARD) = 2, range(2)
+GUARD_FIELDS, (GUARD_KIND, LOW, HIGH, ADD, CAP) = 5, range(5)
+PRIORITY_FIELDS, (PRIORITY_EDGE, PRIORITY_VALUE, NO_SKIP) = 3, range(3)
+
+
+class Header(Kind):
+    """What comes before the columns of rules (store/rule_source.py)."""
+
+    START_RULE = 0
+    IGNORED = 1  # node, or -1
+    IGNORED_AT_ENDS = 2
+    VALUES_ARE_JSON = 3
+    IGNORED_REPEATS = 4
+    IGNORED_PRIORITY = 5
+    N_RULES = 6
+    N_STATES = 7
+    N_EDGES = 8
+    N_FINALS = 9
+    N_GUARDS = 10
+    N_REQUIRED = 11
+    N_PRIORITIES = 12
+    N_CHAINED = 13
+    END = 14
 
 
 @kernel
 def load_rules(store, grammar, data):
-    """Load the rules of a grammar, or those that were written behind the ones loaded already.
+    """Load the rules of a grammar, or rules that were written after these were loaded.
 
-    `data`: start rule, ignored node or -1, ignored_at_ends, values_are_json, ignored_repeats, ignored_priority, then of
-    the new part n_rules, n_states, n_edges, n_finals, n_guards, n_required, n_priorities, n_chained, and its columns.
-    New edges lead from new states only. The counts in the table are written last: after a limit the same part can be
-    loaded again. Later parts have priorities only where the first one has, or one of what is ignored.
+    `data` is a Header with the lengths of the new part, then its columns. New edges lead from new states only. The
+    counts in the table are written last: after a limit the same part can be loaded again. Later parts have priorities
+    only where the first one has, or one of what is ignored.
 
     Returns 0, NOTHING_DERIVED when the start rule derives no string, or WRONG_LENGTH when `data` is not of that form.
     """
     first_rule = grammar.n_rules
     first_state = grammar.n_rtn_states
-    n_rules = data[6]
-    n_states = data[7]
-    n_edges = data[8]
-    n_finals = data[9]
-    n_guards = data[10]
-    n_required = data[11]
-    n_priorities = data[12]
-    n_chained = data[13]
-    rule_starts = 14
+    n_rules, n_states, n_edges = data[Header.N_RULES], data[Header.N_STATES], data[Header.N_EDGES]
+    n_finals, n_guards, n_required = data[Header.N_FINALS], data[Header.N_GUARDS], data[Header.N_REQUIRED]
+    n_priorities, n_chained = data[Header.N_PRIORITIES], data[Header.N_CHAINED]
+    rule_starts = Header.END
     state_rules = rule_starts + n_rules
     edges = state_rules + n_states
-    finals = edges + EDGE * n_edges
-    guards = finals + 2 * n_finals
+    finals = edges + EDGE_FIELDS * n_edges
+    guards = finals + FINAL_FIELDS * n_finals
     required = guards + GUARD_FIELDS * n_guards
     priorities = required + n_required
-    chained = priorities + 3 * n_priorities
+    chained = priorities + PRIORITY_FIELDS * n_priorities
     if data.shape[0] != chained + n_chained:
         return WRONG_LENGTH
     if first_rule == 0:
-        grammar.start_rule = data[0]
+        grammar.start_rule = data[Header.START_RULE]
         grammar.ignored = 0
-        if data[1] >= 0:
-            grammar.ignored = single_set(store, lexeme_of(store, data[1]))
-        grammar.ignored_at_ends = data[2]
-        grammar.is_json = data[3]
-        grammar.ignored_repeats = data[4]
-        grammar.ignored_priority = data[5]
-        grammar.has_priorities = 1 if n_priorities > 0 or data[5] != 0 else 0
+        if data[Header.IGNORED] >= 0:
+            grammar.ignored = single_set(store, lexeme_of(store, data[Header.IGNORED]))
+        grammar.ignored_at_ends = data[Header.IGNORED_AT_ENDS]
+        grammar.is_json = data[Header.VALUES_ARE_JSON]
+        grammar.ignored_repeats = data[Header.IGNORED_REPEATS]
+        grammar.ignored_priority = data[Header.IGNORED_PRIORITY]
+        grammar.has_priorities = 1 if n_priorities > 0 or grammar.ignored_priority != 0 else 0
     spend(grammar, 6 * n_edges + 2 * n_states)
     _copy(reserve(grammar.rule_starts, first_rule + n_rules + 1), first_rule, data, rule_starts, n_rules)
     _copy(reserve(grammar.state_rules, first_state + n_states + 1), first_state, data, state_rules, n_states)
@@ -79,8 +96,8 @@ def load_rules(store, grammar, data):
         reserve(grammar.required, grammar.n_required + n_required + 1), grammar.n_required, data, required, n_required
     )
     state_finals = reserve(grammar.state_finals, first_state + n_states)
-    for i in range(n_finals):
-        state_finals[data[finals + 2 * i]] = data[finals + 2 * i + 1] + 1
+    for at in range(finals, finals + FINAL_FIELDS * n_finals, FINAL_FIELDS):
+        state_finals[data[at + FINAL_STATE]] = data[at + FINAL_GUARD] + 1
     rule_flags = reserve(grammar.rule_flags, first_rule + n_rules)
     for rule in range(first_rule, first_rule + n_rules):
         rule_flags[rule].flags = 0
@@ -89,8 +106,8 @@ def load_rules(store, grammar, data):
         push(store, 1 if state_finals[state] != 0 else 0)
     usable = store.scratch_top  # one item an edge: the lexeme, the rule, or -1 for an edge over nothing
     for i in range(n_edges):
-        symbol = data[edges + EDGE * i + SYMBOL]
-        if data[edges + EDGE * i + KIND] == EdgeKind.SCAN:
+        symbol = data[edges + EDGE_FIELDS * i + SYMBOL]
+        if data[edges + EDGE_FIELDS * i + KIND] == EdgeKind.SCAN:
             symbol = -1 if _matches_nothing(store, symbol) else lexeme_of(store, symbol)
         push(store, symbol)
     _find_live(store, grammar, data, edges, n_edges, n_states, n_rules, live, usable)
@@ -123,9 +140,9 @@ def _is_call(kind):
 
 
 @kernel
-def _copy(items, place, data, first, n):
+def _copy(items, start, data, first, n):
     for i in range(n):
-        items[place + i] = data[first + i]
+        items[start + i] = data[first + i]
 
 
 @inline
@@ -134,11 +151,11 @@ def _copy_guards(grammar, data, first, n):
     for i in range(n):
         guard = guards[grammar.n_guards + i]
         at = first + GUARD_FIELDS * i
-        guard.kind = data[at]
-        guard.low = data[at + 1]
-        guard.high = data[at + 2]
-        guard.add = data[at + 3]
-        guard.cap = data[at + 4]
+        guard.kind = data[at + GUARD_KIND]
+        guard.low = data[at + LOW]
+        guard.high = data[at + HIGH]
+        guard.add = data[at + ADD]
+        guard.cap = data[at + CAP]
 
 
 @kernel
@@ -175,12 +192,12 @@ def _find_live(store, grammar, data, edges, n_edges, n_states, n_rules, live, us
     for i in range(into, next_into):
         items[i] = 0
     for i in range(n_edges):
-        at = edges + EDGE * i
+        at = edges + EDGE_FIELDS * i
         symbol = items[usable + i]
         if data[at + KIND] == EdgeKind.SCAN and symbol < 0:
             continue
         if data[at + KIND] == EdgeKind.SKIP_LATE:  # who writes such an edge has seen to it
-            items[live + data[at] - first_state] = 1
+            items[live + data[at + SOURCE] - first_state] = 1
         target = data[at + TARGET] - first_state
         items[next_into + i] = items[into + target]
         items[into + target] = i + 1
@@ -197,8 +214,8 @@ def _find_live(store, grammar, data, edges, n_edges, n_states, n_rules, live, us
         state = items[top]
         edge = items[into + state] - 1
         while edge >= 0:
-            at = edges + EDGE * edge
-            from_state = data[at] - first_state
+            at = edges + EDGE_FIELDS * edge
+            from_state = data[at + SOURCE] - first_state
             is_closed = _is_call(data[at + KIND]) and not is_productive(grammar, items[usable + edge])
             if not is_closed and items[live + from_state] == 0:
                 items[live + from_state] = 1
@@ -211,8 +228,8 @@ def _find_live(store, grammar, data, edges, n_edges, n_states, n_rules, live, us
         rule_flags[rule].is_productive = True
         edge = items[calling + rule - first_rule] - 1
         while edge >= 0:
-            at = edges + EDGE * edge
-            from_state = data[at] - first_state
+            at = edges + EDGE_FIELDS * edge
+            from_state = data[at + SOURCE] - first_state
             if items[live + data[at + TARGET] - first_state] != 0 and items[live + from_state] == 0:
                 items[live + from_state] = 1
                 items[top] = from_state
@@ -230,7 +247,7 @@ def _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable):
     for state in range(first_state, first_state + n_states):
         first[state + 2] = 0
     for i in range(n_edges):
-        at = edges + EDGE * i
+        at = edges + EDGE_FIELDS * i
         kind = data[at + KIND]
         symbol = store.scratch[usable + i]
         useful = store.scratch[live + data[at + TARGET] - first_state] != 0
@@ -239,40 +256,41 @@ def _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable):
         if _is_call(kind) and not is_productive(grammar, symbol):
             useful = False
         if useful:
-            first[data[at] + 2] = first[data[at] + 2] + 1
+            first[data[at + SOURCE] + 2] += 1
             if kind >= EdgeKind.CALL_NEW and kind != EdgeKind.SKIP_LATE:
                 grammar.tracks_values = 1
         else:
             store.scratch[usable + i] = -2
     for state in range(first_state, first_state + n_states):
-        first[state + 2] = first[state + 2] + first[state + 1]
+        first[state + 2] += first[state + 1]
     grouped = reserve(grammar.edges, grammar.n_edges + n_edges + 1)
     for i in range(n_edges):
         symbol = store.scratch[usable + i]
         if symbol == -2:
             continue
-        at = edges + EDGE * i
-        place = first[data[at] + 1]
-        first[data[at] + 1] = place + 1
-        grouped[place].kind = data[at + KIND]
-        grouped[place].symbol = symbol
-        grouped[place].target = data[at + TARGET]
-        grouped[place].guard = data[at + GUARD]
-        store.scratch[usable + i] = place
+        at = edges + EDGE_FIELDS * i
+        number = first[data[at + SOURCE] + 1]
+        first[data[at + SOURCE] + 1] = number + 1
+        edge = grouped[number]
+        edge.kind = data[at + KIND]
+        edge.symbol = symbol
+        edge.target = data[at + TARGET]
+        edge.guard = data[at + GUARD]
+        store.scratch[usable + i] = number
     return first[first_state + n_states] - grammar.n_edges
 
 
 @kernel
-def _put_priorities(store, grammar, data, n_edges, places, first, n_priorities):
-    """Write priorities (twice, and 1 for bare edges) under the edges' new numbers, the scratch items from `places`."""
+def _put_priorities(store, grammar, data, n_edges, numbers, first, n_priorities):
+    """Write priorities (twice, and 1 for no_skip edges) under the edges' new numbers, scratch items from `numbers`."""
     first_edge = grammar.n_edges
     address = reserve(grammar.priorities, first_edge + n_edges + 1)
     for i in range(first_edge, first_edge + n_edges):
         address[i] = 0
-    for i in range(first, first + 3 * n_priorities, 3):
-        place = store.scratch[places + data[i]]
-        if place >= 0:
-            address[place] = 2 * data[i + 1] + data[i + 2]
+    for at in range(first, first + PRIORITY_FIELDS * n_priorities, PRIORITY_FIELDS):
+        number = store.scratch[numbers + data[at + PRIORITY_EDGE]]
+        if number >= 0:
+            address[number] = 2 * data[at + PRIORITY_VALUE] + data[at + NO_SKIP]
 
 
 @kernel

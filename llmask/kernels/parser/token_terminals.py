@@ -8,7 +8,7 @@ lexeme goes on. The set of terminals that have a token is what the parser takes;
 An ordinary token that is named is taken as the terminal, also where its bytes could be read: one configuration cannot
 be both, and the terminal is what the grammar names.
 
-In: the tables, a row, a token. Out: places, lists of tokens. Cost: a known step 10 ns, a new one that of `goto`.
+In: the tables, a row, a token. Out: parse states, lists of tokens. Cost: a known step 10 ns, a new one that of `goto`.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _insert(store, first, lexeme):
 
 @inline
 def ends_after(store, grammar, parse_state, token):
-    """Whether a token is an end of sequence behind which the document ends and nothing else may follow."""
+    """Whether a token is an end of sequence with which the document ends and after which nothing may follow."""
     row = row_of(grammar, parse_state)
     if grammar.rows[row].n_scans != 0:
         return False
@@ -117,7 +117,7 @@ def ends_after(store, grammar, parse_state, token):
 
 @kernel
 def names_special(store, grammar, parse_state):
-    """Whether the row of a place names special tokens; where it names ordinary ones beside them this is not seen."""
+    """Whether a row names special tokens; a set that names ordinary ones, too, does not count."""
     row = row_of(grammar, parse_state)
     scans = grammar.rows[row].scans
     for i in range(grammar.rows[row].n_scans):
@@ -129,7 +129,7 @@ def names_special(store, grammar, parse_state):
 
 @kernel
 def list_named(store, grammar, parse_state, words):
-    """List the tokens that the row of a place names and that are not in a mask, and add them to it; returns how many.
+    """List the tokens that a row names and that are not in a mask, and add them to it; returns how many.
 
     The list is in `named`, in the order of the tokens of each set.
     """
@@ -157,7 +157,7 @@ def list_named(store, grammar, parse_state, words):
 
 @kernel
 def named_ranges(store, grammar, parse_state, data):
-    """Write the ranges of tokens (low, high) that the row of a place names to `data`; returns how many numbers."""
+    """Write the ranges of tokens (low, high) that a row names to `data`; returns how many numbers."""
     n = 0
     row = row_of(grammar, parse_state)
     scans = grammar.rows[row].scans

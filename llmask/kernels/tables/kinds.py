@@ -14,7 +14,7 @@ class NodeKind(Kind):
     EMPTY = 0  # no string
     EPSILON = 1  # the empty string
     BYTES = 2  # one byte of a set
-    LITERAL = 3  # the bytes at a place
+    LITERAL = 3  # bytes at a position
     CONCAT = 4
     UNION = 5
     AND = 6

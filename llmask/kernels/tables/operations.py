@@ -24,9 +24,9 @@ class Operation(Kind):
     EXCEPT = 7  # a: node; data: nodes: what `a` matches and none of them
     REPEAT = 8  # a: node, b: low, c: high
     WORDS = 9  # data: see regex/word_trees.py; grammar: keeps what is done; also NOT_DONE
-    TOKENS = 10  # data: see parser/token_terminals.py: node that stands for these tokens
-    PUT_NUMBERS = 11  # a: place or -1, b: how many in all; data: some of an automaton, see regex/automata.py: place
-    DFA = 12  # a: classes, b: states, c: place of its numbers; data: class of each byte
+    TOKENS = 10  # data: see parser/token_terminals.py: node of these tokens
+    PUT_NUMBERS = 11  # a: position or -1, b: how many in all; data: some of an automaton, see regex/automata.py
+    DFA = 12  # a: classes, b: states, c: position of its numbers; data: class of each byte
     DERIVATIVE = 13  # a: node, b: byte
     IS_NULLABLE = 14  # a: node
     IS_EMPTY = 15  # a: node; grammar: keeps the search
@@ -37,7 +37,7 @@ class Operation(Kind):
 
     # --- parser and mask
     LOAD_RULES = 20  # data: see parser/load_rules.py: first configuration or NOTHING_DERIVED
-    LOAD_MORE = 21  # data: rules behind those loaded
+    LOAD_MORE = 21  # data: rules that follow those loaded
     PUT_VARIANT = 22  # a: rule, b: set of texts, c: rule without those texts or -1, see values/called_rules.py
     PUT_LATE = 23  # a: number of a late skip, b: its state, see values/called_rules.py
     READ_LIST = 24  # a: lists of the grammar, b: list; data: items to write: length of the list
@@ -64,7 +64,7 @@ class Operation(Kind):
     LIST_CROSSING = 43  # a: configuration; data: pairs to write: the same
     AFTER_TOKENS = 44  # a: configuration; data: tokens, then as many configurations to write
     AFTER_TEXTS = 45  # the same with the bytes of the tokens; a is not ENDED
-    WITHOUT_TRANSCRIPTS = 46  # data: n configurations, then n to write, each with the row of one and no record
+    WITHOUT_TRANSCRIPTS = 46  # data: n configurations, then n to write, each with the row of one and no transcript
     GREATEST_COST = 47  # the most bytes that ending a run of a rule takes
 
     # --- canonical
