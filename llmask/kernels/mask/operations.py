@@ -20,6 +20,8 @@ from .assemble import build_mask
 from .configurations import first_configuration, init_configurations
 from .open_rules import close_lexeme, ending, nodes_of_set, open_rules, trace_bytes
 
+REST, MAIN, WORDS, NODES, N_NODES = range(0, 40, 8)  # of the int64[5] of WRITE_REST, see slices.write_rest
+
 
 @inline
 def _load(store, grammar, data):
@@ -71,10 +73,8 @@ def run(store, grammar, operation, a, b, c, data):
     if operation == Operation.COUNT_CHARACTERS:
         count_characters(store, a, data)
     if operation == Operation.WRITE_REST:
-        at = a
-        return write_rest(
-            store, data, load_i64(at), load_i64(at + 8), load_i64(at + 16), load_i64(at + 24), load_i64(at + 32)
-        )
+        rest, main = load_i64(a + REST), load_i64(a + MAIN)
+        return write_rest(store, data, rest, main, load_i64(a + WORDS), load_i64(a + NODES), load_i64(a + N_NODES))
     if operation == Operation.NAMED_RANGES:
         naming = grammar.configurations[a].naming
         return named_ranges(store, grammar, naming - 1, data) if naming != 0 else 0

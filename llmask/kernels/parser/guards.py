@@ -33,6 +33,7 @@ from ..values.called_rules import FIRST_WORD, SIZE, variant
 
 ANOTHER = -1  # the member without a name
 UNLIMITED = 2**31 - 1
+N_REQUIRED_WORDS, REQUIRED_WORDS = 1, 2  # of an entry of `required`
 
 
 @inline
@@ -108,7 +109,7 @@ def _word(grammar, number, position):
 @inline
 def _required_word(grammar, required, position):
     lists = grammar.required
-    return lists[required + 2 + position] if position < lists[required + 1] else 0
+    return lists[required + REQUIRED_WORDS + position] if position < n_required_words(grammar, required) else 0
 
 
 @inline
@@ -131,7 +132,7 @@ def _count_missing(grammar, number, required):
 
 @inline
 def n_required_words(grammar, required):
-    return grammar.required[required + 1]
+    return grammar.required[required + N_REQUIRED_WORDS]
 
 
 @inline

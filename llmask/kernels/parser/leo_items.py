@@ -47,6 +47,7 @@ from .items import (
 from .rows import LEO_MARK, NO_PARSE_STATE, add_kernel, entries_of, intern_row
 
 AFTER = 3 << 29  # in the keys of `goto`: numbers of edges, lexeme sets and steps over tokens are smaller
+ASKED_INTS = 2  # row, step: on the scratch stack
 MOST_COMPARED = 16  # Leo items of a row of which some may hold others, and items of one that are looked at
 MOST_STEPS = 8  # along a chain, to find a Leo item that another one holds
 
@@ -82,8 +83,7 @@ def make_leo_items(store, grammar, bottom):
     """Make the Leo items asked for by (row, step) in the scratch items from `bottom` on, and those that they need."""
     while store.scratch_top > bottom:
         top = store.scratch_top
-        row = store.scratch[top - 2]
-        step = store.scratch[top - 1]
+        row, step = _asked_last(store)
         if map_get(grammar.goto, (row << 32) | step) == MISSING:
             clear_items(grammar)
             _take_step(store, grammar, row, step)
@@ -95,8 +95,20 @@ def make_leo_items(store, grammar, bottom):
             if grammar.exceeded != 0 or store.exceeded != 0:
                 break
             map_put(grammar.goto, (row << 32) | step, leo_item)
-        store.scratch_top = top - 2
+        store.scratch_top = top - ASKED_INTS
     store.scratch_top = bottom
+
+
+@inline
+def _ask_for(store, row, step):
+    push(store, row)
+    push(store, step)
+
+
+@inline
+def _asked_last(store):
+    """The (row, step) that was asked for last."""
+    return store.scratch[store.scratch_top - 2], store.scratch[store.scratch_top - 1]
 
 
 @kernel
@@ -117,8 +129,7 @@ def _add_leo_item(store, grammar, row, step):
     """Add a Leo item, or its items where they are few; ask for it where it is not made yet."""
     leo_item = map_get(grammar.goto, (row << 32) | step)
     if leo_item == MISSING:
-        push(store, row)
-        push(store, step)
+        _ask_for(store, row, step)
     elif leo_item >= 0:
         n = n_kernel_items(grammar, leo_item)
         if n <= grammar.few_items + 1 and kernel_item(grammar, leo_item, n - 1)[0] != LEO_ITEM:

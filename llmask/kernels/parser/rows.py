@@ -141,7 +141,7 @@ def _derive_row(store, grammar, row):
 
 @kernel
 def _predict(store, grammar, row, is_leo_item):
-    """Follow the items in progress to a fixed point; pushes (edge, item) for each edge over a lexeme or a rule.
+    """Follow the items in progress to a fixed point; notes (edge, item) for each edge over a lexeme or a rule.
 
     A Leo item predicts nothing: whoever holds it has what it waits for.
     """
@@ -161,8 +161,7 @@ def _predict(store, grammar, row, is_leo_item):
         if state == LEO_EDGE:
             if not is_leo_item and grammar.edges[parameter].kind != EdgeKind.SCAN:
                 add_item(grammar, grammar.rule_starts[grammar.edges[parameter].symbol], 0, row, 1)
-            push(store, parameter)
-            push(store, n - 1)
+            _note_found(store, parameter, n - 1)
             continue
         if origin == FIRST_ROW and grammar.state_rules[state] == start_rule:
             if may_end(grammar, state, parameter):
@@ -186,8 +185,19 @@ def _predict(store, grammar, row, is_leo_item):
                     note_value(grammar, row, kind, parameter)
                 if not is_leo_item:
                     add_item(grammar, grammar.rule_starts[rule], 0, row, 1)
-            push(store, edge)
-            push(store, n - 1)
+            _note_found(store, edge, n - 1)
+
+
+@inline
+def _note_found(store, edge, item):
+    push(store, edge)
+    push(store, item)
+
+
+@inline
+def _found(store, first, i):
+    """(edge, number of the item) that was found by `_predict`."""
+    return store.scratch[first + 2 * i], store.scratch[first + 2 * i + 1]
 
 
 @kernel
@@ -202,9 +212,9 @@ def _write_entries(store, grammar, row, found):
     edges = grammar.edges
     for is_wait in range(2):
         for i in range(n):
-            edge = store.scratch[found + 2 * i]
+            edge, number = _found(store, found, i)
             if (edges[edge].kind != EdgeKind.SCAN) == (is_wait != 0):
-                item = grammar.items[store.scratch[found + 2 * i + 1]]
+                item = grammar.items[number]
                 parameter = SHARED_BY_LEO if item.state == LEO_EDGE else item.parameter
                 entries[at].symbol = rule_called(grammar, edge, parameter) if is_wait != 0 else edges[edge].symbol
                 entries[at].edge = edge

@@ -42,20 +42,31 @@ def note_token_sets(store, grammar, first_edge):
 
 
 @inline
+def _n_ranges(store, tokens):
+    return (list_length(store.token_sets, tokens) - 1) // 2
+
+
+@inline
+def _range(store, tokens, i):
+    """(low, high) of a range of a token set."""
+    return list_item(store.token_sets, tokens, 2 * i + 1), list_item(store.token_sets, tokens, 2 * i + 2)
+
+
+@inline
 def _has_token(store, tokens, token):
     """Whether a token is in a set; its ranges are halved until one is left."""
     low = 0
-    high = (list_length(store.token_sets, tokens) - 1) // 2
+    high = _n_ranges(store, tokens)
+    if high == 0:
+        return False
     while high - low > 1:
         middle = (low + high) // 2
-        if list_item(store.token_sets, tokens, 2 * middle + 1) <= token:
+        if _range(store, tokens, middle)[0] <= token:
             low = middle
         else:
             high = middle
-    if high == 0:
-        return False
-    first = list_item(store.token_sets, tokens, 2 * low + 1)
-    return first <= token and token <= list_item(store.token_sets, tokens, 2 * low + 2)
+    first, last = _range(store, tokens, low)
+    return first <= token and token <= last
 
 
 @inline
@@ -144,10 +155,9 @@ def list_named(store, grammar, parse_state, words):
         if tokens < 0 or tokens == last:
             continue
         last = tokens
-        for at in range(1, list_length(store.token_sets, tokens), 2):
-            for token in range(
-                list_item(store.token_sets, tokens, at), list_item(store.token_sets, tokens, at + 1) + 1
-            ):
+        for j in range(_n_ranges(store, tokens)):
+            low, high = _range(store, tokens, j)
+            for token in range(low, high + 1):
                 if not has_bit(words, token):
                     set_bit(words, token)
                     reserve(grammar.named, n + 1)[n] = token
