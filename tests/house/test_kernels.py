@@ -57,3 +57,53 @@ def test_a_constant_has_one_value(project_root: Path) -> None:
                         values[node.targets[0].id].add(value)
     assert len(values) > 100
     assert {name: found for name, found in values.items() if len(found) > 1} == {}
+
+
+# where a number in an index names no field: (module, functions or "": all) -> why
+INDEX_IS_ARITHMETIC = {
+}
+
+
+def bare_offsets(path: Path) -> Iterator[tuple[str, str]]:
+    """Accesses whose index has a number that could name a field, `at + 3` or `4 * edge + 1`; with their functions."""
+    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(function, ast.FunctionDef):
+            for node in ast.walk(function):
+                index = accessed_at(node)
+                if index is not None and names_a_field(index):
+                    yield function.name, ast.unparse(node)
+
+
+def accessed_at(node: ast.AST) -> ast.expr | None:
+    """The index or address of a subscript, or of a call that reads or writes memory."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name | ast.Attribute):
+        return node.slice
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id.startswith(("load_", "store_")) and node.args:
+            return node.args[0]
+        if node.func.id == "list_item":
+            return node.args[2]
+    return None
+
+
+def names_a_field(index: ast.expr) -> bool:
+    """Whether something is added to a variable that is neither a name nor 1, the next one, or a number multiplies it."""
+    numbers, terms = split_sum(index)
+    is_scaled = any(
+        isinstance(term, ast.BinOp)
+        and isinstance(term.op, ast.Mult)
+        and any(isinstance(factor, ast.Constant) for factor in (term.left, term.right))
+        for term in terms
+    )
+    return bool(terms) and (any(abs(number) > 1 for number in numbers) or (is_scaled and len(numbers + terms) > 1))
+
+
+def split_sum(index: ast.expr) -> tuple[list[int], list[ast.expr]]:
+    """The numbers, and the other terms, of a sum."""
+    if isinstance(index, ast.BinOp) and isinstance(index.op, ast.Add | ast.Sub):
+        numbers, terms = split_sum(index.left)
+        more_numbers, more_terms = split_sum(index.right)
+        return numbers + more_numbers, terms + more_terms
+    if isinstance(index, ast.Constant) and isinstance(index.value, int):
+        return [index.value], []
+    return [], [index]
