@@ -18,34 +18,15 @@ from tests.reference.derivations import guards_never_strand
 from tests.reference.engine import regex
 from tests.reference.engine.mask import Configuration, Engine
 from tests.reference.engine.trie import make_trie
-from tests.reference.regex_nodes import BYTES, COMPLEMENT, CONCAT, INTERSECT, REPEAT, UNION, RegexNodes
+from tests.reference.regex_nodes import RegexNodes
 
 BYTES_OF = [data if token not in {EOS, *SPECIAL} else b"" for token, data in enumerate(TOKENS)]
-
-
-def expression_of(nodes: RegexNodes, node: int) -> regex.Regex:
-    """A node as an expression of the reference engine."""
-    if node in (nodes.EMPTY, nodes.EPSILON, nodes.ALL):
-        return (regex.EMPTY, regex.EPSILON, regex.ALL)[node]
-    kind, *parts = nodes.parts[node]
-    if kind == BYTES:
-        return regex.byte_set(byte for byte in range(256) if parts[0] >> byte & 1)
-    if kind == CONCAT:
-        return regex.then(expression_of(nodes, parts[0]), expression_of(nodes, parts[1]))
-    if kind in (UNION, INTERSECT):
-        members = [expression_of(nodes, part) for part in parts[0]]
-        return regex.either(members) if kind == UNION else regex.both(members)
-    if kind == COMPLEMENT:
-        return regex.negated(expression_of(nodes, parts[0]))
-    assert kind == REPEAT
-    return regex.repeated(expression_of(nodes, parts[0]), parts[1], parts[2])
 
 
 def check(world: World, nodes: RegexNodes, max_prefix: int) -> int:
     """Every place after at most so many bytes; how many there were."""
     known = language(world, max_prefix)
-    lexemes = {node: expression_of(nodes, node) for node in world.lexemes}
-    engine = Engine(world.rules, lexemes, BYTES_OF)
+    engine = Engine(world.rules, nodes.expressions, BYTES_OF)
     start = engine.start()
     assert (start is None) == (known is None), described(world)
     if start is None or known is None:
@@ -100,7 +81,7 @@ def test_expressions_have_the_language_of_the_automata(size: int) -> None:
     nodes = RegexNodes()
     strings = all_strings(ALPHABET, 3)
     for expression in expressions(size):
-        dfa, made = to_dfa(expression), expression_of(nodes, to_node(nodes, expression))
+        dfa, made = to_dfa(expression), nodes.expressions[to_node(nodes, expression)]
         assert regex.is_nullable(made) == dfa.accepting[0], expression
         assert regex.is_empty(made) == (not dfa.live_states()), expression
         for string in strings:
