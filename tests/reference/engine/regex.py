@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 
 class Regex:
-    """A word that says what it is, and its parts. Equal expressions are one object: what is found of it is remembered."""
+    """A word that says what it is, and its parts. Equal expressions are one object, so comparing them is quick."""
 
     known: ClassVar[dict[tuple[Any, ...], Regex]] = {}
     kind: str
