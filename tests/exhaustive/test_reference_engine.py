@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 
 import llmask
+from llmask.compiling.compiled import CompiledGrammar
+from llmask.debug import configuration
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.kinds import CALL, CALL_NEW, CALL_OPEN, CALL_PLAIN, SCAN, SKIP
 from llmask.grammar.rules import one_lexeme
+from llmask.store.store import Store
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.exhaustive.grammars import (
@@ -90,6 +93,29 @@ def test_random_grammars_give_the_masks_of_the_definition(
         if not with_guards or guards_never_strand(world.rules, world.lexemes):
             check(world, nodes, 3)
             n_checked += 1
+
+
+def test_the_tokens_inside_a_lexeme_are_those_of_the_product(rng: random.Random, scaled: Callable[[int], int]) -> None:
+    store = Store(llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=SPECIAL), llmask.Limits())
+    n_inside = 0
+    for _ in range(scaled(20)):
+        seed, nodes = rng.random(), RegexNodes()
+        engine = Engine(random_world(nodes, random.Random(seed), False).rules, nodes.expressions, BYTES_OF)
+        if engine.start() is None:
+            continue
+        matcher = CompiledGrammar(store, random_world(store.nodes, random.Random(seed), False).rules).matcher()
+        for _ in range(6):
+            allowed = read_mask(matcher, len(TOKENS))
+            at, mask = engine.read(matcher.text()), configuration(matcher).mask
+            assert at is not None
+            assert mask is not None
+            assert set(mask.inside) == engine.inside(at), matcher.text()
+            assert {*mask.inside, *mask.crossing} == engine.allowed(at), matcher.text()
+            n_inside += len(mask.inside)
+            if allowed == {EOS}:
+                break
+            matcher.accept_token(rng.choice(sorted(allowed - {EOS})))
+    assert n_inside > scaled(20)
 
 
 class Ranked:

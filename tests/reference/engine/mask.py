@@ -1,8 +1,8 @@
 """What may come next after some bytes: this is kernels/mask.
 
     configuration      a row and a state of the lexer; what may follow is a function of it alone
-    inside             tokens whose bytes all belong to the lexeme in hand: a function of the lexer's state alone
-    crossing           tokens on whose way a lexeme ends
+    inside             tokens behind which the lexeme in hand still goes on: a function of the lexer's state alone
+    crossing           tokens on whose way, or at whose end, a lexeme ends
 
 A byte goes on in the lexeme in hand if it can. Else the lexeme ends before it, the parser takes all lexemes that may
 end there, and the byte begins the next one.
@@ -118,8 +118,10 @@ class Engine:
         return at is not None and self.may_end(at)
 
     def inside(self, at: Configuration) -> set[int]:
-        """Tokens that stay inside the lexeme in hand, whatever is recorded."""
-        return set(walk(self.trie, at.left, lambda left, byte: lexer.step(left, byte) or None))
+        """Tokens that stay inside the lexeme in hand, or the next one where it cannot go on, whatever is recorded."""
+        here = at if lexer.goes_on(at.left) else self.end_lexeme(at) or at
+        found = walk(self.trie, here.left, lambda left, byte: lexer.step(left, byte) or None)
+        return {token for token, left in found.items() if lexer.goes_on(left)}
 
     def allowed(self, at: Configuration) -> set[int]:
         """Tokens that may come next, ends of sequence left aside."""
