@@ -4,22 +4,27 @@ One change at a time: a comparison or a condition turned around, `and` for `or`,
 a statement left out. A change is noticed if a test of tests/exhaustive/test_reference_engine.py fails, or if they take
 far longer than without it. What is not noticed is printed: it makes no difference, or a test is missing.
 
-In: the sources, or some of them. Out: what survives. Cost: a few seconds a change, the better part of an hour in all.
+In: the sources, or some of them. Out: what survives. Cost: a second or two a change, a quarter of an hour in all.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
+import math
 import os
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+import llmask
 
 ROOT = Path(__file__).parent.parent
 ENGINE = Path("tests/reference/engine")
@@ -72,41 +77,59 @@ def _changes_of(node: Any) -> Iterator[tuple[str, Any]]:
                 yield "left out", lambda other, at=place: other.body.__setitem__(at, ast.Pass())
 
 
-def is_noticed(root: Path, longest: float | None) -> bool:
-    """Whether a test fails in a copy of the project, or takes longer than so many seconds."""
-    environment = os.environ | {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", TESTS]
-    try:
-        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=longest, check=False)
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+def is_noticed(root: Path, longest: float = math.inf) -> bool:
+    """Whether a test fails in a copy of the project, or takes longer than so many seconds. A fork has read llmask."""
+    child = os.fork()
+    if child == 0:
+        os.chdir(root)
+        sys.path.insert(0, str(root))
+        with open(os.devnull, "w", encoding="utf-8") as nowhere:
+            os.dup2(nowhere.fileno(), 1)
+            os.dup2(nowhere.fileno(), 2)
+        os._exit(pytest.main(["-q", "-x", "-n", "0", "-p", "no:cacheprovider", TESTS]) != pytest.ExitCode.OK)
+    began = time.monotonic()
+    while time.monotonic() - began < longest:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status != 0
+        time.sleep(0.02)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return True
 
 
 def main(names: list[str]) -> int:
     n_changes = 0
     survivors = []
+    llmask.Compiler(llmask.Tokenizer.from_bytes([b"a", b""], eos=1)).regex("a").matcher()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        for name in ("llmask", "pyproject.toml"):
+        for name in ("llmask", "bench", "pyproject.toml"):
             (root / name).symlink_to(ROOT / name)
         shutil.copytree(ROOT / "tests", root / "tests", ignore=shutil.ignore_patterns("__pycache__", "unit"))
         began = time.monotonic()
-        assert not is_noticed(root, None), "the tests fail as it is"
+        assert not is_noticed(root), "the tests fail as it is"
         longest = 5 + LONGEST * (time.monotonic() - began)
         paths = [ROOT / ENGINE / name for name in names] or sorted((ROOT / ENGINE).glob("*.py"))
         for path in paths:
             source = path.read_text(encoding="utf-8")
             lines = source.splitlines()
             for line, told, changed in changes(ast.parse(source)):
-                (root / ENGINE / path.name).write_text(ast.unparse(changed), encoding="utf-8")
                 n_changes += 1
+                _write(root / ENGINE / path.name, ast.unparse(changed), n_changes)
                 if not is_noticed(root, longest):
                     survivors.append(f"{path.name}:{line}: {told}: {lines[line - 1].strip() if line else ''}")
                     print(survivors[-1], flush=True)
-            (root / ENGINE / path.name).write_text(source, encoding="utf-8")
+            _write(root / ENGINE / path.name, source, n_changes + 1)
+            print(f"{path.name} is done, {n_changes} changes so far", flush=True)
     print(f"{n_changes - len(survivors)} of {n_changes} changes are noticed")
     return 0
+
+
+def _write(path: Path, source: str, number: int) -> None:
+    """Write a module, dated so that what Python keeps of the one before is not taken for it."""
+    path.write_text(source, encoding="utf-8")
+    os.utime(path, (number, number))
 
 
 if __name__ == "__main__":

@@ -47,6 +47,22 @@ from tests.reference.regex_nodes import RegexNodes
 BYTES_OF = [data if token not in {EOS, *SPECIAL} else b"" for token, data in enumerate(TOKENS)]
 
 
+def check_values(world: UniqueWorld, nodes: RegexNodes, known: Language) -> None:
+    """Every place of a finite language."""
+    tokens = [b"", *UNIQUE_TOKENS[1:]]
+    engine = Engine(world.rules, nodes.expressions, tokens, world.make_variant)
+    for prefix in sorted(known.live):
+        at = engine.read(prefix)
+        assert at is not None, prefix
+        found = engine.allowed(at) | ({EOS} if engine.may_end(at) else set())
+        if world.rules.ignored is None:
+            assert found == known.allowed_tokens(prefix, UNIQUE_TOKENS, [], EOS), prefix
+        else:
+            spaced = {token for token in found if b" " not in tokens[token]}
+            wanted = known.allowed_tokens(prefix, UNIQUE_TOKENS, [], EOS)
+            assert spaced == {token for token in wanted if b" " not in tokens[token]}, prefix
+
+
 def check(world: World, nodes: RegexNodes, max_prefix: int) -> int:
     """Every place after at most so many bytes; how many there were."""
     known = language(world, max_prefix)
@@ -70,16 +86,6 @@ def check_place(world: World, engine: Engine, known: Language, prefix: bytes, ma
     assert found == wanted, f"after {prefix!r}: {found} instead of {wanted}\n{described(world)}"
     assert engine.inside(at) <= found, f"after {prefix!r}\n{described(world)}"
     return 1
-
-
-@pytest.mark.parametrize("spaces", ["none", "between", "at ends", "at ends, repeated"])
-def test_hard_grammars_give_the_masks_of_the_definition(spaces: str) -> None:
-    nodes = RegexNodes()
-    has = spaces != "none"
-    worlds = [*hard_worlds(nodes, has), *guarded_worlds(nodes, has), *set_worlds(nodes, has)]
-    if "at ends" in spaces:
-        worlds = list(with_ends(worlds, "repeated" in spaces))
-    assert sum(check(world, nodes, 4 - 2 * ("ends" in spaces)) for world in worlds) > 300
 
 
 @pytest.mark.parametrize("with_guards", [False, True])
@@ -116,6 +122,119 @@ def test_the_tokens_inside_a_lexeme_are_those_of_the_product(rng: random.Random,
                 break
             matcher.accept_token(rng.choice(sorted(allowed - {EOS})))
     assert n_inside > scaled(20)
+
+
+@pytest.mark.parametrize("spaces", [b"", b" "])
+@pytest.mark.parametrize("kind", [CALL_NEW, CALL_PLAIN])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 2), (1, 2), (1, 9)])
+def test_values_that_differ_give_the_masks_of_the_definition(kind: int, low: int, high: int, spaces: bytes) -> None:
+    nodes = RegexNodes()
+    world = UniqueWorld(nodes, spaces)
+    item = world.value(world.words(b"a", b"ab", b"b"))
+    world.start_with(world.array(item, kind, low, high, is_finite=True))
+    documents = [text for text in arrays_of((b"a", b"ab", b"b"), min(high, 3)) if low == 0 or text != b"[]"]
+    check_values(world, nodes, finite_language(documents, 40))
+
+
+def test_lists_of_lists_that_differ_give_the_masks_of_the_definition() -> None:
+    """Values of several lexemes, open and not; and the ones that are there already, beside new ones."""
+    inner = [b"(" + b",".join(items) + b")" for n in (1, 2) for items in permutations((b"a", b"b"), n)]
+    for outer in (CALL_NEW, CALL_OPEN):
+        nodes = RegexNodes()
+        world = UniqueWorld(nodes)
+        values = world.array(
+            world.value(world.words(b"a", b"b")), CALL_NEW, 1, marks=(b"(", b",", b")"), is_finite=True
+        )
+        world._lexemes[values] = world.words(*inner)
+        world.start_with(world.array(values, outer, high=2, is_finite=outer == CALL_NEW))
+        known = finite_language(arrays_of(inner, 2), 40)
+        if outer == CALL_NEW:
+            check_values(world, nodes, known)
+            continue
+        engine = Engine(world.rules, nodes.expressions, make_variant=world.make_variant)
+        for items in product(inner, repeat=2):
+            assert engine.accepts(joined(items)) == (items[0] != items[1])
+            assert (engine.read(b"[" + b",".join(items)) is None) == (items[0] == items[1])
+
+
+def test_a_value_that_is_there_again_changes_no_set() -> None:
+    """`[x,x*,...]`: a star is written behind a value that is in the set, and behind no other."""
+    nodes = RegexNodes()
+    world = UniqueWorld(nodes)
+    item, rules = world.value(world.words(b"a", b"b")), world.rules
+    rule = rules.rule("list")
+    start, behind, again = rules.start_state(rule), rules.state(rule), rules.state(rule)
+    rules.call_new(start, item, behind, kind=CALL_OPEN)
+    rules.call_again(start, item, again)
+    rules.scan(again, nodes.literal(b"*"), behind)
+    rules.scan(behind, nodes.literal(b","), start)
+    rules.final(behind)
+    rules.start = rule
+    engine = Engine(rules, nodes.expressions)
+    for length in range(1, 5):
+        for items in product((b"a", b"b"), repeat=length):
+            for stars in product((b"", b"*"), repeat=length):
+                text = b",".join(map(b"".join, zip(items, stars, strict=True)))
+                wanted = all((item in items[:at]) == (stars[at] == b"*") for at, item in enumerate(items))
+                assert engine.accepts(text) == wanted, text
+
+
+SMALL_PATTERNS = ("(ab|ba){1,3}", "a{0,4}b?", "(a|b) ?(ab|a)?", "[ab ]{2,4}", "(aab|ab)+a")
+SMALL_TOKENS = [b"a", b"b", b" ", b"ab", b"aa", b"aab", b" a", b"ba", b"</s>"]
+
+
+@pytest.mark.parametrize("pattern", SMALL_PATTERNS)
+def test_canonical_masks_are_those_of_all_encodings(pattern: str) -> None:
+    """Merges of pairs by the rank of what they make, in words that a pattern cuts out; every document to 9 bytes."""
+    ranks = ranks_of_tokens(SMALL_TOKENS[:-1])
+    merges = make_table([b" ".join(half.replace(b" ", "Ġ".encode()) for half in pair) for pair in ranks])
+    encoder = EncoderData(kind="bpe", merges=merges, patterns=(r" ?[ab]+| ",))
+    tokenizer = llmask.Tokenizer(from_bytes(SMALL_TOKENS, eos=8, encoder=encoder))
+    numbers = {data: token for token, data in enumerate(SMALL_TOKENS)}
+
+    def encode(text: bytes) -> list[int]:
+        words = re.findall(rb" ?[ab]+| ", text)
+        return [numbers[symbol] for word in words for symbol in merge_bytes(word, ranks)]
+
+    nodes: Any = RegexNodes()
+    node = compile_pattern(nodes, pattern)
+    engine = Engine(one_lexeme(node, nodes.is_nullable(node)), nodes.expressions)
+    texts = list(documents(engine, b"ab ", 9))
+    assert sorted(texts) == [text for text in sorted(all_strings(b"ab ", 9)) if re.fullmatch(pattern.encode(), text)]
+    encodings = Encodings(texts, encode, 8)
+    grammar, waiting, n_ends = llmask.Compiler(tokenizer, canonical=True).regex(pattern), [()], 0
+    while waiting:
+        tokens: tuple[int, ...] = waiting.pop()
+        matcher = grammar.matcher()
+        matcher.accept_tokens(tokens)
+        if len(matcher.text()) > 4:
+            continue  # in an endless grammar the longest documents are cut off
+        allowed = encodings.allowed(tokens)
+        assert read_mask(matcher, len(SMALL_TOKENS)) == allowed, matcher.text()
+        n_ends += 8 in allowed
+        waiting += [(*tokens, token) for token in allowed - {8}]
+    assert n_ends > 1
+
+
+def test_the_trie_is_that_of_the_product() -> None:
+    trie = llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=SPECIAL).trie
+    found = make_trie(BYTES_OF)
+    assert [node.byte for node in found] == [int(word) & 0xFF for word in trie.node]
+    assert [node.end for node in found] == [int(word) >> 20 & 0x3FFFFF for word in trie.node]
+    assert [min(node.tokens, default=-1) for node in found] == [(int(word) >> 42) - 1 for word in trie.node]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_expressions_have_the_language_of_the_automata(size: int) -> None:
+    nodes = RegexNodes()
+    strings = all_strings(ALPHABET, 3)
+    for expression in expressions(size):
+        dfa, made = to_dfa(expression), nodes.expressions[to_node(nodes, expression)]
+        assert regex.is_nullable(made) == dfa.accepting[0], expression
+        assert regex.is_empty(made) == (not dfa.live_states()), expression
+        for string in strings:
+            left = reduce(regex.derivative, string, made)
+            assert regex.is_nullable(left) == dfa.accepting[dfa.state_after(string)], (expression, string)
 
 
 class Ranked:
@@ -187,130 +306,11 @@ def test_of_lexemes_that_end_together_the_highest_are_taken(rng: random.Random, 
     assert n_stay > scaled(60)
 
 
-@pytest.mark.parametrize("spaces", [b"", b" "])
-@pytest.mark.parametrize("kind", [CALL_NEW, CALL_PLAIN])
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 2), (1, 2), (1, 9)])
-def test_values_that_differ_give_the_masks_of_the_definition(kind: int, low: int, high: int, spaces: bytes) -> None:
+@pytest.mark.parametrize("spaces", ["none", "between", "at ends", "at ends, repeated"])
+def test_hard_grammars_give_the_masks_of_the_definition(spaces: str) -> None:
     nodes = RegexNodes()
-    world = UniqueWorld(nodes, spaces)
-    item = world.value(world.words(b"a", b"ab", b"b"))
-    world.start_with(world.array(item, kind, low, high, is_finite=True))
-    documents = [text for text in arrays_of((b"a", b"ab", b"b"), min(high, 3)) if low == 0 or text != b"[]"]
-    check_values(world, nodes, finite_language(documents, 40))
-
-
-def test_lists_of_lists_that_differ_give_the_masks_of_the_definition() -> None:
-    """Values of several lexemes, open and not; and the ones that are there already, beside new ones."""
-    inner = [b"(" + b",".join(items) + b")" for n in (1, 2) for items in permutations((b"a", b"b"), n)]
-    for outer in (CALL_NEW, CALL_OPEN):
-        nodes = RegexNodes()
-        world = UniqueWorld(nodes)
-        values = world.array(
-            world.value(world.words(b"a", b"b")), CALL_NEW, 1, marks=(b"(", b",", b")"), is_finite=True
-        )
-        world._lexemes[values] = world.words(*inner)
-        world.start_with(world.array(values, outer, high=2, is_finite=outer == CALL_NEW))
-        known = finite_language(arrays_of(inner, 2), 40)
-        if outer == CALL_NEW:
-            check_values(world, nodes, known)
-            continue
-        engine = Engine(world.rules, nodes.expressions, make_variant=world.make_variant)
-        for items in product(inner, repeat=2):
-            assert engine.accepts(joined(items)) == (items[0] != items[1])
-            assert (engine.read(b"[" + b",".join(items)) is None) == (items[0] == items[1])
-
-
-def test_a_value_that_is_there_again_changes_no_set() -> None:
-    """`[x,x*,...]`: a star is written behind a value that is in the set, and behind no other."""
-    nodes = RegexNodes()
-    world = UniqueWorld(nodes)
-    item, rules = world.value(world.words(b"a", b"b")), world.rules
-    rule = rules.rule("list")
-    start, behind, again = rules.start_state(rule), rules.state(rule), rules.state(rule)
-    rules.call_new(start, item, behind, kind=CALL_OPEN)
-    rules.call_again(start, item, again)
-    rules.scan(again, nodes.literal(b"*"), behind)
-    rules.scan(behind, nodes.literal(b","), start)
-    rules.final(behind)
-    rules.start = rule
-    engine = Engine(rules, nodes.expressions)
-    for length in range(1, 5):
-        for items in product((b"a", b"b"), repeat=length):
-            for stars in product((b"", b"*"), repeat=length):
-                text = b",".join(map(b"".join, zip(items, stars, strict=True)))
-                wanted = all((item in items[:at]) == (stars[at] == b"*") for at, item in enumerate(items))
-                assert engine.accepts(text) == wanted, text
-
-
-def check_values(world: UniqueWorld, nodes: RegexNodes, known: Language) -> None:
-    """Every place of a finite language."""
-    tokens = [b"", *UNIQUE_TOKENS[1:]]
-    engine = Engine(world.rules, nodes.expressions, tokens, world.make_variant)
-    for prefix in sorted(known.live):
-        at = engine.read(prefix)
-        assert at is not None, prefix
-        found = engine.allowed(at) | ({EOS} if engine.may_end(at) else set())
-        if world.rules.ignored is None:
-            assert found == known.allowed_tokens(prefix, UNIQUE_TOKENS, [], EOS), prefix
-        else:
-            spaced = {token for token in found if b" " not in tokens[token]}
-            wanted = known.allowed_tokens(prefix, UNIQUE_TOKENS, [], EOS)
-            assert spaced == {token for token in wanted if b" " not in tokens[token]}, prefix
-
-
-SMALL_PATTERNS = ("(ab|ba){1,3}", "a{0,4}b?", "(a|b) ?(ab|a)?", "[ab ]{2,4}", "(aab|ab)+a")
-SMALL_TOKENS = [b"a", b"b", b" ", b"ab", b"aa", b"aab", b" a", b"ba", b"</s>"]
-
-
-@pytest.mark.parametrize("pattern", SMALL_PATTERNS)
-def test_canonical_masks_are_those_of_all_encodings(pattern: str) -> None:
-    """Merges of pairs by the rank of what they make, in words that a pattern cuts out; every document to 9 bytes."""
-    ranks = ranks_of_tokens(SMALL_TOKENS[:-1])
-    merges = make_table([b" ".join(half.replace(b" ", "Ġ".encode()) for half in pair) for pair in ranks])
-    encoder = EncoderData(kind="bpe", merges=merges, patterns=(r" ?[ab]+| ",))
-    tokenizer = llmask.Tokenizer(from_bytes(SMALL_TOKENS, eos=8, encoder=encoder))
-    numbers = {data: token for token, data in enumerate(SMALL_TOKENS)}
-
-    def encode(text: bytes) -> list[int]:
-        words = re.findall(rb" ?[ab]+| ", text)
-        return [numbers[symbol] for word in words for symbol in merge_bytes(word, ranks)]
-
-    nodes: Any = RegexNodes()
-    node = compile_pattern(nodes, pattern)
-    engine = Engine(one_lexeme(node, nodes.is_nullable(node)), nodes.expressions)
-    texts = list(documents(engine, b"ab ", 9))
-    assert sorted(texts) == [text for text in sorted(all_strings(b"ab ", 9)) if re.fullmatch(pattern.encode(), text)]
-    encodings = Encodings(texts, encode, 8)
-    grammar, waiting, n_ends = llmask.Compiler(tokenizer, canonical=True).regex(pattern), [()], 0
-    while waiting:
-        tokens: tuple[int, ...] = waiting.pop()
-        matcher = grammar.matcher()
-        matcher.accept_tokens(tokens)
-        if len(matcher.text()) > 4:
-            continue  # in an endless grammar the longest documents are cut off
-        allowed = encodings.allowed(tokens)
-        assert read_mask(matcher, len(SMALL_TOKENS)) == allowed, matcher.text()
-        n_ends += 8 in allowed
-        waiting += [(*tokens, token) for token in allowed - {8}]
-    assert n_ends > 1
-
-
-def test_the_trie_is_that_of_the_product() -> None:
-    trie = llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=SPECIAL).trie
-    found = make_trie(BYTES_OF)
-    assert [node.byte for node in found] == [int(word) & 0xFF for word in trie.node]
-    assert [node.end for node in found] == [int(word) >> 20 & 0x3FFFFF for word in trie.node]
-    assert [min(node.tokens, default=-1) for node in found] == [(int(word) >> 42) - 1 for word in trie.node]
-
-
-@pytest.mark.parametrize("size", [1, 2, 3])
-def test_expressions_have_the_language_of_the_automata(size: int) -> None:
-    nodes = RegexNodes()
-    strings = all_strings(ALPHABET, 3)
-    for expression in expressions(size):
-        dfa, made = to_dfa(expression), nodes.expressions[to_node(nodes, expression)]
-        assert regex.is_nullable(made) == dfa.accepting[0], expression
-        assert regex.is_empty(made) == (not dfa.live_states()), expression
-        for string in strings:
-            left = reduce(regex.derivative, string, made)
-            assert regex.is_nullable(left) == dfa.accepting[dfa.state_after(string)], (expression, string)
+    has = spaces != "none"
+    worlds = [*hard_worlds(nodes, has), *guarded_worlds(nodes, has), *set_worlds(nodes, has)]
+    if "at ends" in spaces:
+        worlds = list(with_ends(worlds, "repeated" in spaces))
+    assert sum(check(world, nodes, 4 - 2 * ("ends" in spaces)) for world in worlds) > 300
