@@ -224,7 +224,7 @@ def test_the_trie_is_that_of_the_product() -> None:
     assert [min(node.tokens, default=-1) for node in found] == [(int(word) >> 42) - 1 for word in trie.node]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_expressions_have_the_language_of_the_automata(size: int) -> None:
     nodes = RegexNodes()
     strings = all_strings(ALPHABET, 3)
