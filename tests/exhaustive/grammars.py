@@ -324,9 +324,10 @@ def ranked_world(nodes: Any, rng: random.Random) -> World:
     for rule in range(2):
         states = [rules.start_state(rule), *(rules.state(rule) for _ in range(2))]
         for state in states:
+            bare = rng.choice((0.1, 0.9))
             for _ in range(rng.randint(1, 3)):
                 letters = rng.choice(((b"a",), (b"b",), (b"a", b"b"), (b"b", b"c"), (b"a", b"b", b"c")))
-                ranks = {"priority": rng.choice((0, 0, 1, -1)), "is_bare": rng.random() < 0.3}
+                ranks = {"priority": rng.choice((0, 0, 1, -1)), "is_bare": rng.random() < bare}
                 rules.scan(state, build.word(*letters), rng.choice(states), **ranks)
         if rule == 0:
             rules.call(rng.choice(states), 1, rng.choice(states))
