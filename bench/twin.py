@@ -3,10 +3,10 @@
     token t is allowed after p   iff   the lexer and the parser can take p + bytes(t)
     end of sequence is allowed   iff   p is a document
 
-Regular expressions, lexer and parser are the plain-Python twins in `tests/reference`; only the frontend, which turns a
-schema or pattern into `Rules`, is the package's own. Nothing compiled takes part. Every place of the twin gets a number
-and every step from it is remembered, so that a token costs a look-up a byte; tokens are walked in the order of a trie
-that is nothing but the sorted list of their bytes.
+Regular expressions, lexer and parser are the plain-Python engine in `tests/reference/engine`; only the frontend, which
+turns a schema or pattern into `Rules`, is the package's own. Nothing compiled takes part. Every configuration gets a
+number and every step from it is remembered, so that a token costs a look-up a byte; tokens are walked in the order of a
+trie that is nothing but the sorted list of their bytes.
 
 In: `Rules` over twin nodes, a vocabulary, token ids. Out: masks as int32 words. Cost: a quarter of a second a mask of
 128,256 tokens, and seconds where the lexer has many states.
@@ -22,7 +22,8 @@ from bench.vocabularies import Vocabulary
 from llmask.frontends.json_schema import SchemaOptions, compile_schema
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.rules import Rules
-from tests.reference.earley_twin import EarleyTwin, Place
+from tests.reference.engine.mask import Configuration, Engine
+from tests.reference.engine.regex import Regex
 from tests.reference.regex_nodes import RegexNodes
 
 MAX_NODES = 100_000  # regular expressions of one grammar: a length and a pattern together can have millions
@@ -30,34 +31,6 @@ MAX_NODES = 100_000  # regular expressions of one grammar: a length and a patter
 
 class TooLarge(Exception):
     """The grammar is beyond the twin's patience."""
-
-
-class _BoundedNodes(RegexNodes):
-    """The twin of the regular expressions, which gives up at some size."""
-
-    def _node(self, parts: tuple[Any, ...], is_nullable: bool) -> int:
-        if len(self.parts) > MAX_NODES:
-            raise TooLarge
-        return super()._node(parts, is_nullable)
-
-
-class _Remembering(EarleyTwin):
-    """The twin with its answers kept; what it answers is unchanged."""
-
-    def __init__(self, rules: Rules, nodes: Any) -> None:
-        super().__init__(rules, nodes)
-        self._kept_ends: dict[Place, list[Place]] = {}
-        self._kept_expected: dict[frozenset[Any], set[int]] = {}
-
-    def _ended(self, place: Place) -> list[Place]:
-        if place not in self._kept_ends:
-            self._kept_ends[place] = super()._ended(place)
-        return self._kept_ends[place]
-
-    def _expected(self, row: frozenset[Any]) -> set[int]:
-        if row not in self._kept_expected:
-            self._kept_expected[row] = super()._expected(row)
-        return set(self._kept_expected[row])
 
 
 class TwinMasks:
@@ -75,41 +48,44 @@ class TwinMasks:
     """
 
     def __init__(self, grammar: Any, kind: str, whitespace: str, trie: TokenOrder) -> None:
-        nodes = _BoundedNodes()
-        self.twin = _Remembering(rules_of(nodes, grammar, kind, whitespace), nodes)
+        nodes = RegexNodes()
+        self._most_nodes = len(Regex.known) + MAX_NODES
+        self.engine = Engine(rules_of(nodes, grammar, kind, whitespace), nodes.expressions)
         self.trie = trie
-        self._numbers: dict[tuple[Place, ...], int] = {}
-        self._places: list[tuple[Place, ...]] = []
+        self._numbers: dict[Configuration | None, int] = {}
+        self._places: list[Configuration | None] = []
         self._steps: list[dict[int, int]] = []
-        self.start = self._number(self.twin.start())
+        self.start = self._number(self.engine.start())
 
-    def _number(self, places: list[Place]) -> int:
-        key = tuple(places)
-        if key not in self._numbers:
-            self._numbers[key] = len(self._places)
-            self._places.append(key)
+    def _number(self, at: Configuration | None) -> int:
+        if len(Regex.known) > self._most_nodes:
+            raise TooLarge
+        if at not in self._numbers:
+            self._numbers[at] = len(self._places)
+            self._places.append(at)
             self._steps.append({})
-        return self._numbers[key]
+        return self._numbers[at]
 
     def step(self, number: int, byte: int) -> int:
-        """Number of the places after one more byte."""
+        """Number of the configuration after one more byte."""
         steps = self._steps[number]
         if byte not in steps:
-            steps[byte] = self._number(self.twin.step(list(self._places[number]), byte))
+            at = self._places[number]
+            steps[byte] = self._number(at and self.engine.step(at, byte))
         return steps[byte]
 
     def is_dead(self, number: int) -> bool:
-        return not self._places[number]
+        return self._places[number] is None
 
     def after(self, number: int, data: bytes) -> int:
-        """Number of the places after `data`."""
+        """Number of the configuration after `data`."""
         for byte in data:
             number = self.step(number, byte)
         return number
 
     def words(self, number: int) -> np.ndarray:
-        """The mask of the places `number`: int32[ceil(n_vocab / 32)]."""
-        trie, steps, dead = self.trie, self._steps, self._number([])
+        """The mask of the configuration `number`: int32[ceil(n_vocab / 32)]."""
+        trie, steps, dead = self.trie, self._steps, self._number(None)
         allowed: list[int] = []
         at_depth = [number] * (trie.max_depth + 1)
         node, n_nodes = 0, len(trie.byte)
@@ -125,7 +101,8 @@ class TwinMasks:
             at_depth[depth] = after
             allowed += trie.ids[node]
             node += 1
-        if self.twin.may_end(list(self._places[number])):
+        at = self._places[number]
+        if at is not None and self.engine.may_end(at):
             allowed += trie.vocabulary.eos_ids
         bits = np.zeros((len(trie.vocabulary.tokens) + 31) // 32 * 32, np.uint8)
         bits[allowed] = 1

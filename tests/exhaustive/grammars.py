@@ -70,6 +70,13 @@ class Builder:
         return World(name, self.rules, self.lexemes)
 
 
+def with_ends(worlds: Iterable[World], repeats: bool) -> Iterator[World]:
+    """The same with white space at the ends of documents, once or as often as one likes."""
+    for world in worlds:
+        world.rules.ignored_at_ends, world.rules.ignored_repeats = True, repeats
+        yield world
+
+
 HARD_GRAMMARS: dict[str, dict[str, str]] = {
     "left recursion": {"S": "S a | b"},
     "right recursion": {"S": "a S | b"},
@@ -268,6 +275,7 @@ def random_world(nodes: Any, rng: random.Random, with_guards: bool) -> World:
     """One to three rules of one to four states; edges, finals, words, guards and white space drawn at random."""
     build = Builder(nodes, with_spaces=rng.random() < 0.4)
     rules = build.rules
+    rules.ignored_at_ends, rules.ignored_repeats = rng.choice([(False, False), (True, False), (True, True)])
     words = rng.choice((WORDS, PREFIX_CODE))
     n_rules = rng.randint(1, 3)
     states: list[list[int]] = []
@@ -302,3 +310,30 @@ def random_world(nodes: Any, rng: random.Random, with_guards: bool) -> World:
         for state in rng.sample(own, rng.randint(1, min(2, len(own)))):
             rules.final(state, guard())
     return build.world("random")
+
+
+def ranked_world(nodes: Any, rng: random.Random) -> World:
+    """Lexemes of one letter that end together, with priorities; edges that are bare; an ignored one that is a letter.
+
+    The first rule calls the second one, which calls none, so a parser needs no more than a list of returns.
+    """
+    build = Builder(nodes)
+    rules = build.rules
+    for _ in range(2):
+        rules.rule("ranked")
+    for rule in range(2):
+        states = [rules.start_state(rule), *(rules.state(rule) for _ in range(2))]
+        for state in states:
+            bare = rng.choice((0.1, 0.9))
+            for _ in range(rng.randint(1, 3)):
+                letters = rng.choice(((b"a",), (b"b",), (b"a", b"b"), (b"b", b"c"), (b"a", b"b", b"c")))
+                ranks = {"priority": rng.choice((0, 0, 1, -1)), "is_bare": rng.random() < bare}
+                rules.scan(state, build.word(*letters), rng.choice(states), **ranks)
+        if rule == 0:
+            rules.call(rng.choice(states), 1, rng.choice(states))
+        rules.skip(states[0], rng.choice(states))
+        rules.final(rng.choice(states))
+    rules.ignored_priority = rng.choice((-2, -1, 0, 1, 2))
+    if rng.random() < 0.7:
+        rules.ignored, rules.ignored_at_ends, rules.ignored_repeats = build.word(b"c", b" "), True, True
+    return build.world("ranked")

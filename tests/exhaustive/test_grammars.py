@@ -13,7 +13,7 @@ import llmask
 from tests.exhaustive.grammars import World, guarded_worlds, hard_worlds, one_rule_worlds, random_world, set_worlds
 from tests.reference.definition import Language, read_mask
 from tests.reference.derivations import Derivations, guards_never_strand
-from tests.reference.earley_twin import accepts
+from tests.reference.engine.mask import Engine
 from tests.reference.regex_nodes import RegexNodes
 
 TOKENS = [
@@ -133,14 +133,15 @@ def all_hard_worlds(nodes: Any) -> Iterator[World]:
 
 
 @pytest.mark.long
-def test_the_twin_parser_derives_what_brute_force_derives() -> None:
+def test_the_reference_engine_derives_what_brute_force_derives() -> None:
     nodes = RegexNodes()
     for world in all_hard_worlds(nodes):
         known = language(world, 1)
         if known is not None:
+            engine = Engine(world.rules, nodes.expressions)
             for string in sorted({s + t for s in known.live for t in (b"", b"a", b"b", b"c") if len(s + t) <= 4}):
                 wanted = string in known.sentences
-                assert accepts(world.rules, nodes, string) == wanted, f"{string!r}\n{described(world)}"
+                assert engine.accepts(string) == wanted, f"{string!r}\n{described(world)}"
 
 
 @pytest.mark.slow

@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from tests.exhaustive.worlds import ALPHABET, PLAIN, expressions, letters, to_dfa, to_node, to_pattern
-from tests.reference.definition import all_strings, from_membership
-from tests.reference.regex_nodes import RegexNodes
+from tests.exhaustive.worlds import ALPHABET, PLAIN, expressions, letters, to_dfa, to_pattern
+from tests.reference.definition import from_membership
 
 
 def n_letters(expression: tuple) -> int:
@@ -27,18 +26,6 @@ def test_automata_have_the_language_that_re_has(size: int) -> None:
         pattern = re.compile(to_pattern(expression).encode(), re.DOTALL)
         wanted = from_membership(pattern.fullmatch, ALPHABET, max_bytes=3, completion=n_letters(expression))
         assert to_dfa(expression).language(3) == wanted, expression
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_twin_nodes_have_the_language_of_the_automata(size: int) -> None:
-    nodes = RegexNodes()
-    strings = all_strings(ALPHABET, 3)
-    for expression in expressions(size):
-        dfa, node = to_dfa(expression), to_node(nodes, expression)
-        assert nodes.is_nullable(node) == dfa.accepting[0], expression
-        assert nodes.is_empty(node) == (not dfa.live_states()), expression
-        for string in strings:
-            assert nodes.matches(node, string) == dfa.accepting[dfa.state_after(string)], (expression, string)
 
 
 def test_a_class_of_bytes_is_one_letter() -> None:

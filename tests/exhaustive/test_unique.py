@@ -1,4 +1,4 @@
-"""Values that must differ: whole masks against the definition and against the twin, with tokens that cross values."""
+"""Values that must differ: whole masks against definition and reference engine, with tokens that cross values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN, UNBOUNDED
 from llmask.store.store import Store
 from tests.exhaustive.unique import UniqueWorld
 from tests.reference.definition import Language, finite_language, read_mask
-from tests.reference.earley_twin import EarleyTwin
+from tests.reference.engine.mask import Engine
+from tests.reference.regex_nodes import RegexNodes
 
 PIECES = """[ ] , a b { } ! ( ) " x y [[ ]] ], ,[ [a ,a a, ,b b, a] b] a,b a,b, ,a,b ,ab [a,b [a,b] ab ba aa ,aa, a,aa
     ],[ ],[a ],[a] [[a] ,[a],[b "," "x" "," ",", ","" "x","y" "x"," x","y "," "," ["x ["x"," "" {a {a,"x" "x", ,"x","y
@@ -187,25 +188,22 @@ def unique_world(nodes: Any, rng: random.Random, shape: int) -> UniqueWorld:
 
 
 @pytest.mark.parametrize("shape", range(5))
-def test_masks_are_those_of_the_twin(
-    store: Store, shape: int, rng: random.Random, costly: Callable[[int], int]
+def test_masks_are_those_of_the_reference_engine(
+    store: Store, shape: int, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:
     n_refused = 0
-    for _ in range(costly(3)):
+    for _ in range(scaled(8)):
         seed = rng.random()
         world = unique_world(store.nodes, random.Random(seed), shape)
-        copy = unique_world(store.nodes, random.Random(seed), shape)
+        nodes = RegexNodes()
+        copy = unique_world(nodes, random.Random(seed), shape)
         grammar = CompiledGrammar(store, world.rules, make_variant=world.make_variant)
-        twin = EarleyTwin(copy.rules, store.nodes, copy.make_variant)
+        engine = Engine(copy.rules, nodes.expressions, [b"", *TOKENS[1:]], copy.make_variant)
         for _ in range(3):
-            matcher, places = grammar.matcher(), twin.start()
+            matcher, at = grammar.matcher(), engine.start()
             for _ in range(14):
-                after = dict.fromkeys(range(1, len(TOKENS)), places)
-                for token in after:
-                    for byte in TOKENS[token]:
-                        after[token] = twin.step(after[token], byte)
-                wanted = {token for token, there in after.items() if there}
-                wanted |= {EOS} if twin.may_end(places) else set()
+                assert at is not None
+                wanted = engine.allowed(at) | ({EOS} if engine.may_end(at) else set())
                 found = read_mask(matcher, len(TOKENS))
                 assert found == wanted, (
                     matcher.text(),
@@ -219,5 +217,5 @@ def test_masks_are_those_of_the_twin(
                     break
                 token = rng.choice(choices)
                 matcher.accept_token(token)
-                places = after[token]
+                at = engine.read(matcher.text())
     assert n_refused > 0

@@ -20,6 +20,7 @@ from llmask.vocabulary.vocabulary import EncoderData, TokenType, from_bytes
 from tests.properties.test_bpe import random_merges
 from tests.properties.test_healing import SPACED, spaced_tokenizer
 from tests.reference.definition import read_mask
+from tests.reference.engine.canonical import Encodings
 
 SEVERAL = (  # patterns that cut the words of those before
     (r"\p{N}", r" ?[^\s\p{N}]+|\p{N}+|\s+(?!\S)|\s+"),
@@ -73,12 +74,10 @@ def test_masks_are_those_of_the_encodings(costly: Any, rng: random.Random, kind:
         canonical, plain = llmask.Compiler(tokenizer, canonical=True), llmask.Compiler(tokenizer)
         for _ in range(3):
             choices = sorted({"".join(rng.choices(letters, k=rng.randint(1, 9))) for _ in range(rng.randint(1, 6))})
-            documents = [[*tokenizer.encode(text), tokenizer.eos_ids[0]] for text in choices]
+            encodings = Encodings(choices, tokenizer.encode, tokenizer.eos_ids[0])
             matcher, other = canonical.choice(choices).matcher(), plain.choice(choices).matcher()
             while not matcher.is_terminated():
-                n = len(matcher.tokens)
-                left = [ids for ids in documents if ids[:n] == matcher.tokens]
-                expected = {ids[n] for ids in left}
+                expected = encodings.allowed(matcher.tokens)
                 allowed = read_mask(matcher, tokenizer.vocab_size)
                 assert allowed == expected, (choices, matcher.text(), tokenizer.vocabulary.encoder.merges)
                 every = range(tokenizer.vocab_size)
@@ -341,15 +340,12 @@ def test_masks_of_recorded_values_are_those_of_all_documents(
     grammar = compiler.json_schema(
         schema, property_order="any", whitespace="compact", unique_keys=True, numbers="plain", escapes="minimal"
     )
-    expected: dict[tuple[int, ...], set[int]] = {}
-    documents = [[*tok.encode(json.dumps(value, separators=(",", ":"))), tok.eos_ids[0]] for value in values]
-    for ids in documents:
-        for n, token in enumerate(ids):
-            expected.setdefault(tuple(ids[:n]), set()).add(token)
-    for ids in rng.sample(documents, min(len(documents), 150)):
+    texts = [json.dumps(value, separators=(",", ":")) for value in values]
+    encodings = Encodings(texts, tok.encode, tok.eos_ids[0])
+    for ids in rng.sample(encodings.written, min(len(texts), 150)):
         matcher = grammar.matcher()
         for n, token in enumerate(ids):
-            assert read_mask(matcher, tok.vocab_size) == expected[tuple(ids[:n])], matcher.text()
+            assert read_mask(matcher, tok.vocab_size) == encodings.allowed(ids[:n]), matcher.text()
             matcher.accept_token(token)
         assert matcher.is_terminated()
     assert grammar.n_cut == 0

@@ -12,8 +12,8 @@ For every rule R, state s and parameter c (see llmask/grammar/rules.py) three se
                    | begins(s', c')                              for a skip
 
 so `begins` needs no bound on completions: it is exact. White space is put before every lexeme, and what starts with
-white space is taken out again at the end, so no lexeme may start with a byte that starts white space. No part of this
-is Earley's algorithm.
+white space is taken out again at the end; where it may stand at the ends of documents, it is put behind them instead.
+So no lexeme may start with a byte that starts white space. No part of this is Earley's algorithm.
 
 In: `Rules` and the finite set of strings of every lexeme. Out: `Language`. Cost: sets of a few hundred strings.
 """
@@ -44,12 +44,16 @@ class Derivations:
     def __init__(
         self, rules: Rules, lexemes: Mapping[int, Iterable[bytes]], max_bytes: int, use_guards: bool = True
     ) -> None:
-        assert not rules.ignored_at_ends, "not modelled here"
         self.rules = rules
         self.use_guards = use_guards
         self.max_bytes = max_bytes
-        spaces = [b""] if rules.ignored is None else [b"", *lexemes[rules.ignored]]
-        self.spaces = spaces[1:]
+        spaces = {b""} if rules.ignored is None else {b"", *lexemes[rules.ignored]}
+        while (
+            rules.ignored_repeats
+            and (longer := {a + b for a in spaces for b in spaces if len(a + b) <= max_bytes}) > spaces
+        ):
+            spaces = longer
+        self.spaces = spaces - {b""}
         self.scans = {
             node: sorted({space + word for space in spaces for word in words if word})
             for node, words in lexemes.items()
@@ -152,7 +156,11 @@ class Derivations:
         if start not in self.derives:
             return None
         live, sentences = self.begins[start], self.yields[start]
-        if self.spaces:
+        if self.rules.ignored_at_ends:
+            live = live | {s + space[:end] for s in sentences for space in self.spaces for end in range(len(space) + 1)}
+            sentences = sentences | {s + space for s in sentences for space in self.spaces}
+            live, sentences = ({s for s in some if len(s) <= self.max_bytes} for some in (live, sentences))
+        elif self.spaces:
             first_bytes = tuple({space[:1] for space in self.spaces})
             live = {string for string in live if not string.startswith(first_bytes)}
             sentences = {string for string in sentences if not string.startswith(first_bytes)}

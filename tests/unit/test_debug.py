@@ -75,6 +75,18 @@ def test_the_map_of_the_package_shows_the_same_tour(project_root: Path) -> None:
     text = (project_root / "llmask" / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     assert "\n".join(shown for language, shown in blocks if not language) == f"{TOUR}\n"
+    told: dict[str, Any] = {}
+    for code in (shown for language, shown in blocks if language == "python"):
+        exec(compile(code, "llmask/README.md", "exec"), told)
+        assert told["tokens"] == TOKENS
+        assert str(told["matcher"].grammar.rules()) == TOUR.split("\n\nrow")[0]
+    for number, text in enumerate((b'["a', b'["a","')):
+        at, inside, allowed = told["compared"](text)
+        assert f"{len(allowed)} tokens are allowed" == re.findall(r"\d+ tokens are allowed", TOUR)[number]
+        assert f"row {at.row}," in re.findall(r"^row \d+,", TOUR, re.MULTILINE)[number]
+        sides = re.findall(r"(?:inside the lexeme|beyond its end): (.*)", TOUR)[2 * number : 2 * number + 2]
+        shown = [sorted(repr(TOKENS[token].decode()) for token in side) for side in (inside, allowed - inside)]
+        assert [sorted(side.split()) for side in sides] == shown
 
 
 def test_nothing_is_built_by_looking(byte_tokenizer: Any) -> None:

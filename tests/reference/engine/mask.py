@@ -1,8 +1,8 @@
 """What may come next after some bytes: this is kernels/mask.
 
     configuration      a row and a state of the lexer; what may follow is a function of it alone
-    inside             tokens whose bytes all belong to the lexeme in hand: a function of the lexer's state alone
-    crossing           tokens on whose way a lexeme ends
+    inside             tokens behind which the lexeme in hand still goes on: a function of the lexer's state alone
+    crossing           tokens on whose way, or at whose end, a lexeme ends
 
 A byte goes on in the lexeme in hand if it can. Else the lexeme ends before it, the parser takes all lexemes that may
 end there, and the byte begins the next one.
@@ -10,23 +10,27 @@ end there, and the byte begins the next one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from . import lexer
 from .earley import Parser
-from .regex import Regex
-from .rules import read_rules
+from .rules import Lexemes
 from .trie import make_trie, walk
+from .values import MakeVariant, Record, Values
 
 
 class Configuration(NamedTuple):
-    """`is_new`: nothing of a lexeme was read; `is_after_ignored`: the one before was the ignored one."""
+    """`is_new`: nothing of a lexeme was read; `is_after_ignored`: the one before was the ignored one; `record`: see
+    values.py; `lexeme`: the bytes that are read of it, where something is recorded.
+    """
 
     row: int
     left: lexer.Left
     is_new: bool
     is_after_ignored: bool
+    record: Record = frozenset()
+    lexeme: bytes = b""
 
 
 class Engine:
@@ -37,35 +41,55 @@ class Engine:
     written : the columns of the rules, see rules.py.
     lexemes : expressions by the numbers that the rules name.
     tokens : bytes of each token; those of special ones are empty here.
+    make_variant : writes the rule of what a rule derives without some texts; None where no values must differ.
     """
 
-    def __init__(self, written: Any, lexemes: Mapping[int, Regex], tokens: Sequence[bytes]) -> None:
+    def __init__(
+        self, written: Any, lexemes: Lexemes, tokens: Sequence[bytes] = (), make_variant: MakeVariant | None = None
+    ) -> None:
         self.written, self.lexemes = written, lexemes
         self.trie = make_trie(tokens)
-        network = read_rules(written, lexemes)
-        self.parser = Parser(network) if network else None
+        values = Values(written, lexemes, make_variant)
+        self.parser = Parser(values) if values.network else None
 
     def start(self) -> Configuration | None:
         """Nothing read; None where there is no document."""
-        return None if self.parser is None else self._begin(0, False)
+        return None if self.parser is None else self._begin(0, False, frozenset())
 
-    def _begin(self, row: int, is_after_ignored: bool) -> Configuration:
+    def read(self, data: bytes) -> Configuration | None:
+        """Some bytes read, or None where they begin no document."""
+        at = self.start()
+        for byte in data:
+            at = at and self.step(at, byte)
+        return at
+
+    def _begin(self, row: int, is_after_ignored: bool, record: Record) -> Configuration:
         """A row, nothing read of what may follow."""
         assert self.parser is not None
-        expected = self.parser.expected(row)
+        if self.parser.begins_value(row):
+            record = frozenset((begun, text) for begun, text in record if begun != row) | {(row, b"")}
+        edges = [edge for edge, _ in self.parser.scans(row)]
+        expected = {edge.symbol for edge in edges}
         may_stand = self.written.ignored_at_ends or (row != 0 and expected)
+        may_stand = may_stand and (self.parser.accepts(row) or not edges or any(not edge.is_bare for edge in edges))
         if self.written.ignored is not None and may_stand and not is_after_ignored:
             expected |= {self.written.ignored}
-        return Configuration(row, lexer.start(self.lexemes, expected), True, is_after_ignored)
+        return Configuration(row, lexer.start(self.lexemes, expected), True, is_after_ignored, record)
 
     def step(self, at: Configuration, byte: int) -> Configuration | None:
         """One more byte, or None where it cannot follow."""
         left = lexer.step(at.left, byte)
-        if left:
-            return at._replace(left=left, is_new=False)
-        ended = self.end_lexeme(at)
-        left = lexer.step(ended.left, byte) if ended else ()
-        return ended._replace(left=left, is_new=False) if ended and left else None
+        if not left:
+            ended = self.end_lexeme(at)
+            left = lexer.step(ended.left, byte) if ended else ()
+            if ended is None or not left:
+                return None
+            at = ended
+        lexeme = at.lexeme + bytes([byte]) if at.record else b""
+        after = at._replace(left=left, is_new=False, lexeme=lexeme)
+        if at.record and not lexer.goes_on(left) and self.end_lexeme(after) is None:
+            return None  # a value that is in its set already
+        return after
 
     def end_lexeme(self, at: Configuration) -> Configuration | None:
         """The lexeme in hand ends here, or None where it cannot, or where there is none."""
@@ -74,9 +98,11 @@ class Engine:
         if at.is_new or not ending:
             return None
         if ending == {self.written.ignored}:
-            return self._begin(at.row, not self.written.ignored_repeats)
-        is_ignored = self.written.ignored in ending
-        return self._begin(self.parser.goto(at.row, ending - {self.written.ignored}, is_ignored), False)
+            return self._begin(at.row, not self.written.ignored_repeats, at.record)
+        priority = self.written.ignored_priority if self.written.ignored in ending else None
+        record = frozenset((row, text + at.lexeme) for row, text in at.record)
+        row = self.parser.goto(at.row, ending - {self.written.ignored}, priority, dict(record))
+        return self._begin(row, False, record) if self.parser.scans(row) or self.parser.accepts(row) else None
 
     def may_end(self, at: Configuration) -> bool:
         """Whether the document may end here."""
@@ -86,9 +112,16 @@ class Engine:
         ended = self.end_lexeme(at)
         return ended is not None and self.may_end(ended)
 
+    def accepts(self, data: bytes) -> bool:
+        """Whether some bytes are a document."""
+        at = self.read(data)
+        return at is not None and self.may_end(at)
+
     def inside(self, at: Configuration) -> set[int]:
-        """Tokens that stay inside the lexeme in hand."""
-        return set(walk(self.trie, at.left, lambda left, byte: lexer.step(left, byte) or None))
+        """Tokens that stay inside the lexeme in hand, or the next one where it cannot go on, whatever is recorded."""
+        here = at if lexer.goes_on(at.left) else self.end_lexeme(at) or at
+        found = walk(self.trie, here.left, lambda left, byte: lexer.step(left, byte) or None)
+        return {token for token, left in found.items() if lexer.goes_on(left)}
 
     def allowed(self, at: Configuration) -> set[int]:
         """Tokens that may come next, ends of sequence left aside."""

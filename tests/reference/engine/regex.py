@@ -11,20 +11,49 @@ at them all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
-Regex = tuple[Any, ...]  # a word that says what it is, and its parts
-EMPTY: Regex = ("or", frozenset())
-EPSILON: Regex = ("epsilon",)
-ALL: Regex = ("not", EMPTY)
+
+class Regex:
+    """A word that says what it is, and its parts. Equal expressions are one object, so comparing them is quick."""
+
+    known: ClassVar[dict[tuple[Any, ...], Regex]] = {}
+    kind: str
+    parts: tuple[Any, ...]
+
+    def __new__(cls, *said: Any) -> Regex:
+        if said not in cls.known:
+            made = cls.known[said] = super().__new__(cls)
+            made.kind, *made.parts = said
+        return cls.known[said]
+
+
+@dataclass(eq=False)
+class Automaton:
+    """The state after another by the class of a byte, -1 where nothing follows, and whether a string may end there."""
+
+    class_of_byte: Sequence[int]
+    after: Sequence[Sequence[int]]
+    ends: Sequence[bool]
+
+
+EMPTY = Regex("or", frozenset())
+EPSILON = Regex("epsilon")
+ALL = Regex("not", EMPTY)
 
 
 def byte_set(members: Iterable[int]) -> Regex:
     """One byte of some."""
     found = frozenset(members)
-    return ("set", found) if found else EMPTY
+    return Regex("set", found) if found else EMPTY
+
+
+def automaton(made: Automaton, state: int) -> Regex:
+    """What leads from a state to one where a string may end."""
+    return EMPTY if state < 0 else Regex("automaton", made, state)
 
 
 def then(one: Regex, other: Regex) -> Regex:
@@ -33,9 +62,9 @@ def then(one: Regex, other: Regex) -> Regex:
         return EMPTY
     if one == EPSILON:
         return other
-    if one[0] == "then":
-        return then(one[1], then(one[2], other))
-    return one if other == EPSILON else ("then", one, other)
+    if one.kind == "then":
+        return then(one.parts[0], then(one.parts[1], other))
+    return one if other == EPSILON else Regex("then", one, other)
 
 
 def either(parts: Iterable[Regex]) -> Regex:
@@ -43,7 +72,10 @@ def either(parts: Iterable[Regex]) -> Regex:
     members = _members("or", parts) - {EMPTY}
     if ALL in members:
         return ALL
-    return next(iter(members)) if len(members) == 1 else ("or", frozenset(members))
+    sets = [member.parts[0] for member in members if member.kind == "set"]
+    if len(sets) > 1:
+        members = {member for member in members if member.kind != "set"} | {byte_set(frozenset().union(*sets))}
+    return members.pop() if len(members) == 1 else Regex("or", frozenset(members))
 
 
 def both(parts: Iterable[Regex]) -> Regex:
@@ -53,16 +85,16 @@ def both(parts: Iterable[Regex]) -> Regex:
         return EMPTY
     if not members:
         return ALL
-    return next(iter(members)) if len(members) == 1 else ("and", frozenset(members))
+    return members.pop() if len(members) == 1 else Regex("and", frozenset(members))
 
 
 def _members(kind: str, parts: Iterable[Regex]) -> set[Regex]:
-    return {member for part in parts for member in (part[1] if part[0] == kind else (part,))}
+    return {member for part in parts for member in (part.parts[0] if part.kind == kind else (part,))}
 
 
 def negated(one: Regex) -> Regex:
     """Every string that is none of its own."""
-    return one[1] if one[0] == "not" else ("not", one)
+    return one.parts[0] if one.kind == "not" else Regex("not", one)
 
 
 def repeated(one: Regex, low: int, high: int | None) -> Regex:
@@ -71,26 +103,28 @@ def repeated(one: Regex, low: int, high: int | None) -> Regex:
         return EPSILON if low == 0 or one == EPSILON else EMPTY
     if is_nullable(one):
         low = 0
-    return one if (low, high) == (1, 1) else ("repeat", one, low, high)
+    return one if (low, high) == (1, 1) else Regex("repeat", one, low, high)
 
 
 @lru_cache(None)
 def is_nullable(one: Regex) -> bool:
     """Whether the empty string is one of its own."""
-    kind, *parts = one
+    kind, parts = one.kind, one.parts
     if kind in ("or", "and"):
         return (any if kind == "or" else all)(map(is_nullable, parts[0]))
     if kind == "then":
         return is_nullable(parts[0]) and is_nullable(parts[1])
     if kind == "not":
         return not is_nullable(parts[0])
+    if kind == "automaton":
+        return parts[0].ends[parts[1]]
     return kind == "epsilon" or (kind == "repeat" and parts[1] == 0)
 
 
 @lru_cache(None)
 def derivative(one: Regex, byte: int) -> Regex:
     """What may follow a byte."""
-    kind, *parts = one
+    kind, parts = one.kind, one.parts
     if kind == "set":
         return EPSILON if byte in parts[0] else EMPTY
     if kind == "then":
@@ -103,6 +137,9 @@ def derivative(one: Regex, byte: int) -> Regex:
     if kind == "repeat":
         inner, low, high = parts
         return then(derivative(inner, byte), repeated(inner, max(low - 1, 0), None if high is None else high - 1))
+    if kind == "automaton":
+        made, state = parts
+        return automaton(made, made.after[state][made.class_of_byte[byte]])
     return EMPTY
 
 
@@ -113,11 +150,19 @@ def letters(one: Regex) -> frozenset[int]:
     return frozenset({tuple(byte in members for members in sets): byte for byte in range(256)}.values())
 
 
-def _sets(one: Regex) -> list[frozenset[int]]:
-    if one[0] == "set":
-        return [one[1]]
-    parts = one[1] if one[0] in ("or", "and") else one[1:]
-    return [found for part in parts if isinstance(part, tuple) for found in _sets(part)]
+@lru_cache(None)
+def _sets(one: Regex) -> frozenset[frozenset[int]]:
+    """The sets that the first byte is looked for in."""
+    kind, parts = one.kind, one.parts
+    if kind == "set":
+        return frozenset(parts)
+    if kind == "automaton":
+        classes = parts[0].class_of_byte
+        return frozenset(frozenset(byte for byte in range(256) if classes[byte] == one) for one in set(classes))
+    if kind == "then" and not is_nullable(parts[0]):
+        return _sets(parts[0])
+    inner = parts[0] if kind in ("or", "and") else parts
+    return frozenset().union(*(_sets(part) for part in inner if isinstance(part, Regex)))
 
 
 @lru_cache(None)

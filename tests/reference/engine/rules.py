@@ -8,34 +8,43 @@ out, so a parser that follows edges never gets into a dead end.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .regex import Regex, is_empty
 
-SCAN, CALL, SKIP = range(3)  # kinds of edges
+Lexemes = Mapping[int, Regex] | Sequence[Regex]  # by the numbers that rules name
+
+SCAN, CALL, SKIP, CALL_NEW, CALL_PLAIN, CALL_MANY, CALL_OPEN, CALL_AGAIN = range(8)  # kinds of edges
 COUNT, ADD, CHECK = range(3)  # kinds of guards
 ANOTHER = -1  # a member without a number
-EDGE_FIELDS, GUARD_FIELDS = 5, 5
+EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS = 5, 5, 3
 
 
 class Members(NamedTuple):
-    """A set: the members with numbers, and how many have none."""
+    """A set: the members with numbers, how many have none, and the texts of values (values.py)."""
 
     named: frozenset[int] = frozenset()
     others: int = 0
+    texts: frozenset[bytes] = frozenset()
 
     @property
     def size(self) -> int:
-        return len(self.named) + self.others
+        return len(self.named) + self.others + len(self.texts)
 
 
 Parameter = int | Members  # of a run; 0 at first, and for the empty set
 
 
+def members_of(parameter: Parameter) -> Members:
+    """The set of a run that carries one."""
+    return parameter if isinstance(parameter, Members) else Members()
+
+
 class Guard(NamedTuple):
     """COUNT: bounds, what is added, the most that is counted; ADD: the member (in `low`), most members of those that
-    are there and required, most without a number; CHECK: bounds, and the members required.
+    are there and required, most without a number; CHECK: bounds, the members required, and one more than the rule that
+    must derive another value (in `cap`; 0 where there is none).
     """
 
     kind: int
@@ -47,16 +56,20 @@ class Guard(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """`symbol`: a lexeme, or a rule."""
+    """`symbol`: a lexeme, or a rule. `is_bare`: the lexeme has nothing ignored before it."""
 
     kind: int
     symbol: int
     target: int
     guard: int
+    priority: int
+    is_bare: bool
 
 
 class Network(NamedTuple):
-    """The rules that are left; `edges` and `finals` (guards) by state, `starts` by rule, `rules` by state."""
+    """The rules that are left; `edges` and `finals` (guards) by state, `starts` by rule, `rules` by state; `live`: the
+    states from which the end of their rule is reached.
+    """
 
     start: int
     starts: list[int]
@@ -64,6 +77,7 @@ class Network(NamedTuple):
     edges: dict[int, list[Edge]]
     finals: dict[int, list[int]]
     guards: list[Guard]
+    live: set[int]
 
     def behind(self, number: int, parameter: Parameter) -> Parameter | None:
         """The parameter behind a guard, or None where it does not let through."""
@@ -73,7 +87,7 @@ class Network(NamedTuple):
         if kind == COUNT:
             assert isinstance(parameter, int)
             return min(parameter + add, cap) if low <= parameter <= high else None
-        members = parameter if isinstance(parameter, Members) else Members()
+        members = members_of(parameter)
         if kind == CHECK:
             return parameter if required <= members.named and low <= members.size <= high else None
         if low in members.named:
@@ -90,26 +104,36 @@ class Network(NamedTuple):
         return any(self.behind(guard, parameter) is not None for guard in self.finals.get(state, ()))
 
 
-def read_rules(written: Any, lexemes: Mapping[int, Regex]) -> Network | None:
+def read_rules(written: Any, lexemes: Lexemes) -> Network | None:
     """The columns of `llmask.grammar.rules.Rules`; None where the start rule derives nothing."""
-    rows = [written.edges[at : at + EDGE_FIELDS] for at in range(0, len(written.edges), EDGE_FIELDS)]
+    said = written.priorities
+    priorities = {said[at]: (said[at + 1], said[at + 2] != 0) for at in range(0, len(said), PRIORITY_FIELDS)}
+    rows = [
+        (
+            written.edges[at],
+            Edge(*written.edges[at + 1 : at + EDGE_FIELDS], *priorities.get(at // EDGE_FIELDS, (0, False))),
+        )
+        for at in range(0, len(written.edges), EDGE_FIELDS)
+    ]
     finals: dict[int, list[int]] = defaultdict(list)
     for state, guard in zip(written.finals[::2], written.finals[1::2], strict=True):
         finals[state].append(guard)
     starts = list(written.rule_starts)
-    live: set[int] = set()  # states from which the end of their rule is reached
+    live: set[int] = set()
     found = set(finals)
     while found != live:
         live = found
-        useful = [row for row in rows if row[3] in live and _derives(row, starts, live, lexemes)]
-        found = live | {row[0] for row in useful}
+        useful = [
+            (state, edge) for state, edge in rows if edge.target in live and _derives(edge, starts, live, lexemes)
+        ]
+        found = live | {state for state, _ in useful}
     if starts[written.start] not in live:
         return None
     edges: dict[int, list[Edge]] = defaultdict(list)
-    for state, kind, symbol, target, guard in useful:
-        edges[state].append(Edge(kind, symbol, target, guard))
+    for state, edge in useful:
+        edges[state].append(edge)
     guards = [_guard(written, at) for at in range(0, len(written.guards), GUARD_FIELDS)]
-    return Network(written.start, starts, list(written.state_rules), edges, finals, guards)
+    return Network(written.start, starts, list(written.state_rules), edges, finals, guards, live)
 
 
 def _guard(written: Any, at: int) -> Guard:
@@ -120,7 +144,8 @@ def _guard(written: Any, at: int) -> Guard:
     return Guard(kind, low, high, add, cap, required)
 
 
-def _derives(row: Any, starts: list[int], live: set[int], lexemes: Mapping[int, Regex]) -> bool:
+def _derives(edge: Edge, starts: list[int], live: set[int], lexemes: Lexemes) -> bool:
     """Whether an edge takes something that exists."""
-    _, kind, symbol, _, _ = row
-    return kind == SKIP or (starts[symbol] in live if kind == CALL else not is_empty(lexemes[symbol]))
+    if edge.kind == SCAN:
+        return not is_empty(lexemes[edge.symbol])
+    return edge.kind == SKIP or starts[edge.symbol] in live

@@ -15,7 +15,8 @@ from llmask.grammar.kinds import UNBOUNDED
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
-from tests.reference.earley_twin import EarleyTwin
+from tests.reference.engine.mask import Engine
+from tests.reference.regex_nodes import RegexNodes
 
 NOTHING = (
     "no document fulfils the grammar\n  look for contradictory bounds, or for a part that requires itself without end"
@@ -58,9 +59,10 @@ def call_each_other(rules: Rules, a: int) -> None:
 
 @pytest.mark.parametrize("write", [call_itself, scan_nothing, never_end, call_each_other])
 def test_a_grammar_of_nothing_is_refused(store: Store, write: Any) -> None:
-    rules = Rules()
+    nodes, rules, same = RegexNodes(), Rules(), Rules()
     write(rules, store.nodes.literal(b"a"))
-    assert EarleyTwin(rules, store.nodes).is_empty
+    write(same, nodes.literal(b"a"))
+    assert Engine(same, nodes.expressions).start() is None
     with pytest.raises(llmask.UnsatisfiableSchema) as caught:
         CompiledGrammar(store, rules)
     assert str(caught.value) == NOTHING

@@ -1,4 +1,4 @@
-"""Rules as columns, and random rules through the compiled engine against the plain Earley twin."""
+"""Rules as columns, and random rules through the compiled engine against the reference engine."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from llmask.grammar.kinds import ANOTHER, CALL, COUNT, EDGE_FIELDS, GUARD_FIELDS
 from llmask.grammar.rules import Rules, RuleTemplate
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
-from tests.reference.earley_twin import EarleyTwin
+from tests.reference.engine.mask import Engine
 from tests.reference.guards import required_members
+from tests.reference.regex_nodes import RegexNodes
 
 LETTERS = b"abc"
 EOS = 256
@@ -131,30 +132,41 @@ def store(byte_tokenizer: Any) -> Store:
 
 
 @pytest.mark.long
-def test_random_rules_agree_with_the_twin(store: Store, rng: random.Random, scaled: Callable[[int], int]) -> None:
+def both_engines(
+    store: Store, rng: random.Random, write: Callable[[random.Random, Any], Rules]
+) -> tuple[Rules, Engine]:
+    """The same rules over the store's nodes and, in the reference engine, over its own."""
+    seed, nodes = rng.random(), RegexNodes()
+    engine = Engine(
+        write(random.Random(seed), nodes), nodes.expressions, [bytes([byte] * (byte in LETTERS)) for byte in range(256)]
+    )
+    return write(random.Random(seed), store.nodes), engine
+
+
+def test_random_rules_agree_with_the_reference_engine(
+    store: Store, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
     n_empty = n_read = 0
     for _ in range(scaled(600)):
-        rules = random_rules(rng, store.nodes)
-        twin = EarleyTwin(rules, store.nodes)
-        if twin.is_empty:
+        rules, engine = both_engines(store, rng, random_rules)
+        if engine.start() is None:
             n_empty += 1
             with pytest.raises(llmask.UnsatisfiableSchema):
                 CompiledGrammar(store, rules)
             continue
         grammar = CompiledGrammar(store, rules)
         for _ in range(2):
-            matcher, places = grammar.matcher(), twin.start()
+            matcher = grammar.matcher()
             for _ in range(6):
-                after = {byte: twin.step(places, byte) for byte in LETTERS}
-                expected = {byte for byte in LETTERS if after[byte]}
-                expected |= {EOS} if twin.may_end(places) else set()
+                at = engine.read(matcher.text())
+                assert at is not None
+                expected = engine.allowed(at) | ({EOS} if engine.may_end(at) else set())
                 assert read_mask(matcher, 257) == expected, (rules.edges, rules.finals, matcher.text())
                 assert matcher.is_accepting() == (EOS in expected)
                 byte = rng.choice(sorted(expected))
                 matcher.accept_token(byte)
                 if byte == EOS:
                     break
-                places = after[byte]
                 n_read += 1
     assert n_empty < scaled(600) // 2
     assert n_read > scaled(600)
@@ -180,7 +192,7 @@ def overlapping_rules(rng: random.Random, nodes: Any) -> Rules:
     if rng.random() < 0.7:
         rules.ignored = rng.choice([nodes.union([b, c]), nodes.literal(b"aa"), nodes.literal(b"ac")])
         rules.ignored_repeats = rules.ignored_at_ends = True
-        rules.ignored_priority = rng.choice([5, -5])  # with a tie, one row would be both places
+        rules.ignored_priority = rng.choice([5, -5, 0, 1])
     return rules
 
 
@@ -190,15 +202,15 @@ def test_lexemes_that_end_together_are_taken_by_priority(
 ) -> None:
     n_read = 0
     for _ in range(scaled(300)):
-        rules = overlapping_rules(rng, store.nodes)
-        twin = EarleyTwin(rules, store.nodes)
-        if twin.is_empty:
+        rules, engine = both_engines(store, rng, overlapping_rules)
+        if engine.start() is None:
             continue
         grammar = CompiledGrammar(store, rules)
-        matcher, places = grammar.matcher(), twin.start()
+        matcher = grammar.matcher()
         for _ in range(7):
-            after = {byte: twin.step(places, byte) for byte in LETTERS}
-            expected = {byte for byte in LETTERS if after[byte]} | ({EOS} if twin.may_end(places) else set())
+            at = engine.read(matcher.text())
+            assert at is not None
+            expected = engine.allowed(at) | ({EOS} if engine.may_end(at) else set())
             if not expected:
                 break  # a greedy grammar may have live prefixes without a sentence
             assert read_mask(matcher, 257) == expected, (rules.edges, rules.priorities, matcher.text())
@@ -206,7 +218,6 @@ def test_lexemes_that_end_together_are_taken_by_priority(
             matcher.accept_token(byte)
             if byte == EOS:
                 break
-            places = after[byte]
             n_read += 1
     assert n_read > scaled(300)
 

@@ -19,7 +19,8 @@ from llmask.matching.matcher import Matcher
 from llmask.matching.sequence import ALL_TAKEN
 from llmask.store.store import Store
 from llmask.tokenizer.tokenizer import Tokenizer
-from tests.reference.earley_twin import EarleyTwin
+from tests.reference.engine.mask import Engine
+from tests.reference.regex_nodes import RegexNodes
 
 MAX_TRIES = 20_000  # of orders of keys
 
@@ -110,9 +111,11 @@ class Judge:
             text.append(byte)
         return b""
 
-    def twin(self, schema: Any, **options: Any) -> EarleyTwin:
-        made = self.translate(schema, **options)
-        return EarleyTwin(made.rules, self.nodes, made.make_variant)
+    def reference(self, schema: Any, **options: Any) -> Engine:
+        """The reference engine, over expressions of its own."""
+        nodes: Any = RegexNodes()
+        made = compile_schema(nodes, schema, SchemaOptions(**options))
+        return Engine(made.rules, nodes.expressions, make_variant=made.make_variant)
 
     def is_valid(self, schema: Any, value: Any, formats: bool = False) -> bool:
         """What `jsonschema` says, in the draft that the schema declares."""

@@ -15,7 +15,7 @@ from llmask.grammar.expressions import Grammar, Reference, Sequence, leaves, seq
 from llmask.grammar.lower import lower
 from llmask.grammar.tails import join_tails
 from tests.reference.definition import all_strings
-from tests.reference.earley_twin import accepts
+from tests.reference.engine.mask import Engine
 from tests.reference.regex_nodes import RegexNodes
 
 PATTERNS = (
@@ -33,8 +33,9 @@ def test_it_matches_the_same(pattern: str) -> None:
         assert isinstance(leaf, Reference) or nodes.extensions(leaf.node, leaf.node)[0] == 0, "more than one byte"
     grammar = Grammar({**found.rules, "start": found.start})
     rules = join_tails(lower(nodes, grammar).rules)  # type: ignore[arg-type]
+    engine = Engine(rules, nodes.expressions)
     for string in [*all_strings(b"ab", 6), "é".encode(), b"\xc3"]:
-        assert accepts(rules, nodes, string) == nodes.matches(node, string), string
+        assert engine.accepts(string) == nodes.matches(node, string), string
 
 
 def test_words_are_rows() -> None:

@@ -7,8 +7,12 @@ from typing import Any
 import pytest
 
 import llmask
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.debug import n_rows, row
-from tests.reference.earley_twin import EarleyTwin
+from llmask.grammar.rules import Rules
+from llmask.store.store import Store
+from tests.reference.engine.mask import Engine
+from tests.reference.regex_nodes import RegexNodes
 
 
 @pytest.mark.parametrize(
@@ -49,39 +53,42 @@ def test_sequences_share_rows(tiny_tokenizer: Any) -> None:
     assert n_rows(grammar) == before
 
 
-def test_rows_are_the_sets_of_the_twin(tiny_tokenizer: Any) -> None:
-    # As many different rows as the twin has different Earley sets, up to the naming of origins.
-    from llmask.compiling.compiled import CompiledGrammar
-    from llmask.grammar.rules import Rules
-    from llmask.store.store import Store
-
-    store = Store(tiny_tokenizer, llmask.Limits())
-    rules = Rules()  # pair -> "(" pair ")" | "x"
+def pairs(nodes: Any) -> Rules:
+    """A pair of brackets around a pair, or an x."""
+    rules = Rules()
     rule = rules.rule("pair")
     start, inner, close, end = rules.start_state(rule), *(rules.state(rule) for _ in range(3))
-    rules.scan(start, store.nodes.literal(b"("), inner)
+    rules.scan(start, nodes.literal(b"("), inner)
     rules.call(inner, rule, close)
-    rules.scan(close, store.nodes.literal(b")"), end)
-    rules.scan(start, store.nodes.literal(b"x"), end)
+    rules.scan(close, nodes.literal(b")"), end)
+    rules.scan(start, nodes.literal(b"x"), end)
     rules.final(end)
-    grammar = CompiledGrammar(store, rules)
-    twin = EarleyTwin(rules, store.nodes)
+    return rules
+
+
+def test_rows_are_those_of_the_reference_engine(tiny_tokenizer: Any) -> None:
+    store, nodes = Store(tiny_tokenizer, llmask.Limits()), RegexNodes()
+    grammar = CompiledGrammar(store, pairs(store.nodes))
+    engine = Engine(pairs(nodes), nodes.expressions)
     depth = 6
     text = b"(" * depth + b"x" + b")" * depth
     grammar.matcher().accept_bytes(text)
-    assert twin.may_end(twin.read(text))
+    at = engine.read(text)
+    assert at is not None
+    assert engine.may_end(at)
     # one row at the start, one for every "(", one after "x", and one after every ")"
-    assert n_rows(grammar) <= 2 * depth + 3
+    assert engine.parser is not None
+    assert n_rows(grammar) == len(engine.parser.rows) == 2 * depth + 2
     for n_closed in range(depth + 2):
         data = b"(" * depth + b"x" + b")" * n_closed
-        places = twin.read(data)
+        at = engine.read(data)
         matcher = grammar.matcher()
-        if not places:
+        if at is None:
             with pytest.raises(llmask.TokenRejected):
                 matcher.accept_bytes(data)
             continue
         matcher.accept_bytes(data)
-        assert matcher.is_accepting() == twin.may_end(places)
+        assert matcher.is_accepting() == engine.may_end(at)
 
 
 def test_the_rows_of_a_list_in_words(byte_tokenizer: Any) -> None:
