@@ -1,4 +1,4 @@
-"""Automata that Python made: their tables are copied behind those of all others.
+"""Automata that Python made: their transition tables are copied to the end of the pool of all automata.
 
 Tables may be large, eleven megabytes for host names beyond ASCII. So their numbers come in pieces, an operation each:
 the first one takes room for all, and others get their turn in between.
@@ -10,14 +10,14 @@ states, class of each byte. Out: a node. Cost: 1 ns a number, ten times as much 
 from __future__ import annotations
 
 from ..machine.jit import kernel
-from ..tables.memory import copy_bytes, reserve
-from .class_maps import intern_map
+from ..tables.memory import copy_bytes, reserve, store_u8
+from .class_maps import intern_map, map_in_progress
 from .constructors import make_dfa
 
 
 @kernel
 def put_numbers(store, place, n_all, data):
-    """Copy the next numbers of an automaton to `place`; -1: they are the first of `n_all`. Returns where they lie."""
+    """Copy the next numbers of an automaton to `place`; -1: they are the first of `n_all`. Returns where they are."""
     if place < 0:
         place = store.n_dfa_pool
         reserve(store.dfa_pool, place + n_all)
@@ -28,17 +28,11 @@ def put_numbers(store, place, n_all, data):
 
 @kernel
 def add_automaton(store, width, n_states, place, class_of_byte):
-    """The node of state 0 of an automaton whose numbers lie at `place`."""
-    first = store.scratch_top
-    address = reserve(store.scratch, first + 64)
-    for i in range(64):
-        word = 0
-        for j in range(4):
-            word |= class_of_byte[4 * i + j] << (8 * j)
-        address[first + i] = word
-    store.scratch_top = first + 64
-    class_map = intern_map(store, first)
-    store.scratch_top = first
+    """The node of state 0 of an automaton whose numbers are at `place`."""
+    classes = map_in_progress(store)
+    for byte in range(256):
+        store_u8(classes + byte, class_of_byte[byte])
+    class_map = intern_map(store)
     dfa = store.n_dfas
     info = reserve(store.dfas, dfa + 1)
     info[dfa].map = class_map

@@ -1,7 +1,8 @@
-"""Union and intersection of regular expressions, with the laws that keep them few.
+"""Smart constructors of union and intersection, with the laws that keep their operands few.
 
-Operands are flattened, sorted and told apart by id; byte sets become one; repetitions of the same thing whose bounds
-touch become one; complements in an intersection become the complement of one union; see also containment.py.
+Operands are flattened, sorted and compared by id; byte sets become one; repetitions of the same thing whose bounds
+touch become one; complements in an intersection become the complement of one union (De Morgan); see also
+containment.py.
 
 In: operands on the scratch stack. Out: node ids. Cost: O(n log n) for n operands.
 """
@@ -10,13 +11,13 @@ from __future__ import annotations
 
 from ..machine.jit import inline, kernel
 from ..tables.int_lists import sort_ints
-from ..tables.interning import intern_list, list_item, list_length
+from ..tables.interning import intern_list, list_item
 from ..tables.kinds import NodeKind
 from ..tables.memory import spend
-from .class_maps import meet
+from .class_maps import SET_INTS, meet, push_set
 from .constructors import add_node, find_node, make_bytes, make_concat, make_not, make_repeat
 from .containment import drop_contained, is_contained
-from .nodes import BYTE_DISTANCE, MOST_DISTANCE, Node, NodeFlag, pop, push
+from .nodes import BYTE_DISTANCE, MOST_DISTANCE, Node, NodeFlag, n_operands, operand, pop, push
 
 QUOTE = Node.FIRST_SINGLE + 0x22
 MERGE_AT_MOST = 64  # unions longer than this are not searched for repetitions to merge
@@ -50,87 +51,91 @@ def _move_down(store, source, destination):
 @kernel
 def make_union(store, first):
     """Union of the scratch items from `first`, which are taken off the stack."""
-    end = store.scratch_top
+    if _flatten_union(store, first):
+        store.scratch_top = first
+        return Node.ALL
     n_sets = 0
-    for i in range(first, end):
-        node = store.scratch[i]
-        kind = store.nodes[node].kind
-        if node == Node.ALL:
-            store.scratch_top = first
-            return Node.ALL
-        if kind == NodeKind.UNION:
-            members = store.nodes[node].a
-            for j in range(list_length(store.node_lists, members)):
-                member = list_item(store.node_lists, members, j)
-                push(store, member)
-                if store.nodes[member].kind == NodeKind.BYTES:
-                    n_sets += 1
-        elif node != Node.EMPTY:
-            push(store, node)
-            if kind == NodeKind.BYTES:
-                n_sets += 1
-    _move_down(store, end, first)
+    for i in range(first, store.scratch_top):
+        if store.nodes[store.scratch[i]].kind == NodeKind.BYTES:
+            n_sets += 1
     if n_sets > 1:
-        _merge_sets(store, first)
+        _combine_sets(store, first, NodeKind.UNION)
     spend(store, 3 * (store.scratch_top - first))
     sort_scratch(store, first)
-    n = store.scratch_top - first
-    if 1 < n <= MERGE_AT_MOST:
+    if 1 < store.scratch_top - first <= MERGE_AT_MOST:
         while _merge_repeats(store, first):
             sort_scratch(store, first)
         drop_contained(store, first)
-        n = store.scratch_top - first
-    if n > 1 and store.scratch[first] == Node.EPSILON:
+    if store.scratch_top - first > 1 and store.scratch[first] == Node.EPSILON:
         for i in range(first + 1, store.scratch_top):
-            if store.nodes[store.scratch[i]].nullable:
+            if store.nodes[store.scratch[i]].nullable:  # it has the empty string, too
                 _move_down(store, first + 1, first)
-                n -= 1
                 break
-    if n == 0:
+    if store.scratch_top == first:
         return Node.EMPTY
-    if n == 1:
+    if store.scratch_top == first + 1:
         return pop(store)
-    flags = NodeFlag.FINITE
+    return _union_node(store, first)
+
+
+@inline
+def _flatten_union(store, first):
+    """Replace unions among the scratch items from `first` by their members, drop EMPTY; True once ALL is found."""
+    end = store.scratch_top
+    for i in range(first, end):
+        node = store.scratch[i]
+        if node == Node.ALL:
+            return True
+        if store.nodes[node].kind == NodeKind.UNION:
+            for j in range(n_operands(store, node)):
+                push(store, operand(store, node, j))
+        elif node != Node.EMPTY:
+            push(store, node)
+    _move_down(store, end, first)
+    return False
+
+
+@kernel
+def _union_node(store, first):
+    """Node of the union of two members or more, sorted, in the scratch items from `first`, which are taken off."""
+    finite = NodeFlag.FINITE
+    flags = 0
     class_map = 0
     distance = MOST_DISTANCE
-    for i in range(first, first + n):
-        node = store.scratch[i]
-        inner = store.nodes[node].flags
-        distance = min(distance, store.nodes[node].distance)
-        flags = (
-            (flags & inner & NodeFlag.FINITE)
-            | (flags & (NodeFlag.NULLABLE | NodeFlag.HIDES))
-            | (inner & (NodeFlag.NULLABLE | NodeFlag.HIDES))
-        )
-        class_map = meet(store, class_map, store.nodes[node].map)
-    members = intern_list(store.node_lists, store.scratch.address, first, n)
+    for i in range(first, store.scratch_top):
+        node = store.nodes[store.scratch[i]]
+        distance = min(distance, node.distance)
+        finite &= node.flags
+        flags |= node.flags & (NodeFlag.NULLABLE | NodeFlag.HIDES)
+        class_map = meet(store, class_map, node.map)
+    members = intern_list(store.node_lists, store.scratch.address, first, store.scratch_top - first)
     store.scratch_top = first
     found = find_node(store, NodeKind.UNION, members, 0, 0, 0)
     if found >= 0:
         return found
-    return add_node(store, found, NodeKind.UNION, members, 0, 0, 0, flags, class_map, distance)
+    return add_node(store, found, NodeKind.UNION, members, 0, 0, 0, flags | finite, class_map, distance)
 
 
 @kernel
-def _merge_sets(store, first):
-    """Replace the byte sets among the scratch items from `first` by their union."""
-    end = store.scratch_top
-    for _ in range(8):
-        push(store, 0)
+def _combine_sets(store, first, kind):
+    """Replace the byte sets among the scratch items from `first` by their union or intersection, the last item then."""
+    end = push_set(store, 0 if kind == NodeKind.UNION else -1)
     kept = first
     for i in range(first, end):
         node = store.scratch[i]
-        address = store.scratch
+        scratch = store.scratch
         if store.nodes[node].kind == NodeKind.BYTES:
             byte_set = store.nodes[node].a
-            for j in range(8):
-                address[end + j] = address[end + j] | list_item(store.byte_sets, byte_set, j)
+            for j in range(SET_INTS):
+                word = list_item(store.byte_sets, byte_set, j)
+                so_far = scratch[end + j]
+                scratch[end + j] = so_far | word if kind == NodeKind.UNION else so_far & word
         else:
-            address[kept] = node
+            scratch[kept] = node
             kept += 1
-    merged = make_bytes(store, end)
+    combined = make_bytes(store, end)
     store.scratch_top = kept
-    push(store, merged)
+    push(store, combined)
 
 
 @inline
@@ -148,7 +153,7 @@ def _tail(store, node):
 
 @kernel
 def _merge_repeats(store, first):
-    """Make one of x{a,b}t | x{c,d}t when the intervals touch, which keeps (y|yy){1,100} small. One merge a call."""
+    """Merge x{a,b}t | x{c,d}t when the intervals touch, which keeps (y|yy){1,100} small. One merge a call."""
     end = store.scratch_top
     for i in range(first, end):
         one = store.scratch[i]
@@ -183,33 +188,14 @@ def _merge_repeats(store, first):
 def make_and(store, first):
     """Intersection of the scratch items from `first`, which are taken off the stack."""
     end = store.scratch_top
-    # operands that are not complements, flattened
-    for i in range(first, end):
-        node = store.scratch[i]
-        if store.nodes[node].kind == NodeKind.AND:
-            members = store.nodes[node].a
-            for j in range(list_length(store.node_lists, members)):
-                member = list_item(store.node_lists, members, j)
-                if store.nodes[member].kind != NodeKind.NOT:
-                    push(store, member)
-        elif store.nodes[node].kind != NodeKind.NOT:
-            push(store, node)
-    positive_end = store.scratch_top
-    # not x and not y = not (x or y)
-    for i in range(first, end):
-        node = store.scratch[i]
-        if store.nodes[node].kind == NodeKind.AND:
-            members = store.nodes[node].a
-            for j in range(list_length(store.node_lists, members)):
-                member = list_item(store.node_lists, members, j)
-                if store.nodes[member].kind == NodeKind.NOT:
-                    push(store, store.nodes[member].a)
-        elif store.nodes[node].kind == NodeKind.NOT:
-            push(store, store.nodes[node].a)
-    excluded = make_union(store, positive_end)
+    _push_members(store, first, end, False)
+    n_positive = store.scratch_top - end
+    _push_members(store, first, end, True)
+    excluded = make_union(store, end + n_positive)  # not x & not y = not (x | y)
     _move_down(store, end, first)
-    spend(store, 3 * (store.scratch_top - first))
-    all_sets = store.scratch_top > first
+    spend(store, 3 * n_positive)
+    # what is empty is seen at once
+    all_sets = n_positive > 0
     for i in range(first, store.scratch_top):
         node = store.scratch[i]
         if node == Node.EMPTY or node == excluded or is_contained(store, node, excluded):
@@ -222,8 +208,9 @@ def make_and(store, first):
     if excluded == Node.ALL:
         store.scratch_top = first
         return Node.EMPTY
-    if all_sets and store.scratch_top - first > 1:
-        _intersect_sets(store, first)
+    # members that become one
+    if all_sets and n_positive > 1:
+        _combine_sets(store, first, NodeKind.AND)
         if store.scratch[first] == Node.EMPTY:
             store.scratch_top = first
             return Node.EMPTY
@@ -233,41 +220,56 @@ def make_and(store, first):
     if excluded != Node.EMPTY:
         push(store, make_not(store, excluded))
     sort_scratch(store, first)
-    n = store.scratch_top - first
-    if n == 0:
+    if store.scratch_top == first:
         return Node.ALL
-    if n == 1:
+    if store.scratch_top == first + 1:
         return pop(store)
-    flags = NodeFlag.NULLABLE | NodeFlag.HIDES
-    class_map = 0
+    return _and_node(store, first)
+
+
+@inline
+def _push_members(store, first, end, of_complements):
+    """Push the members of an intersection whose operands are the scratch items from `first` to `end`: those that are no
+    complements, or what the complements exclude.
+    """
+    for i in range(first, end):
+        node = store.scratch[i]
+        if store.nodes[node].kind == NodeKind.AND:
+            for j in range(n_operands(store, node)):
+                _push_member(store, operand(store, node, j), of_complements)
+        else:
+            _push_member(store, node, of_complements)
+
+
+@inline
+def _push_member(store, node, of_complements):
+    if (store.nodes[node].kind == NodeKind.NOT) == of_complements:
+        push(store, store.nodes[node].a if of_complements else node)
+
+
+@kernel
+def _and_node(store, first):
+    """Node of the intersection of two members or more, sorted, in the scratch items from `first`, which are taken off."""
+    nullable = NodeFlag.NULLABLE
     finite = 0
+    class_map = 0
     farthest = 0
     distance = 0
-    for i in range(first, first + n):
-        node = store.scratch[i]
-        inner = store.nodes[node].flags
-        distance += store.nodes[node].distance
-        farthest = max(farthest, store.nodes[node].distance)
-        flags = NodeFlag.HIDES | (flags & inner & NodeFlag.NULLABLE)
-        finite |= inner & NodeFlag.FINITE
-        class_map = meet(store, class_map, store.nodes[node].map)
-    members = intern_list(store.node_lists, store.scratch.address, first, n)
+    for i in range(first, store.scratch_top):
+        node = store.nodes[store.scratch[i]]
+        distance += node.distance
+        farthest = max(farthest, node.distance)
+        nullable &= node.flags
+        finite |= node.flags & NodeFlag.FINITE
+        class_map = meet(store, class_map, node.map)
+    members = intern_list(store.node_lists, store.scratch.address, first, store.scratch_top - first)
     store.scratch_top = first
     found = find_node(store, NodeKind.AND, members, 0, 0, 0)
     if found >= 0:
         return found
-    return add_node(
-        store,
-        found,
-        NodeKind.AND,
-        members,
-        0,
-        0,
-        0,
-        flags | finite,
-        class_map,
-        farthest + (distance - farthest) // BYTE_DISTANCE,
-    )
+    flags = NodeFlag.HIDES | nullable | finite
+    distance = farthest + (distance - farthest) // BYTE_DISTANCE
+    return add_node(store, found, NodeKind.AND, members, 0, 0, 0, flags, class_map, distance)
 
 
 @kernel
@@ -275,7 +277,7 @@ def _meet_repeats(store, first):
     """Make x{max(a,c), min(b,d)}t of x{a,b}t and y{c,d}t, where y is all of a prefix code, x a part of it, and t is
     nothing or a quote, with which no word of the code begins.
 
-    Such a string is cut into words in one way only, so both count the same. After its first letter, the pattern
+    There is one way only to cut such a string into words, so both count the same. After its first letter, the pattern
     ^[A-Z] with a maxLength is such a pair, and no slice would see what it takes. Returns whether the counts contradict
     each other.
     """
@@ -319,19 +321,3 @@ def _and_with_epsilon(store, first, excluded):
     if store.nodes[excluded].nullable:
         return Node.EMPTY
     return result
-
-
-@kernel
-def _intersect_sets(store, first):
-    """Replace the byte sets from scratch item `first` by their intersection."""
-    end = store.scratch_top
-    for _ in range(8):
-        push(store, -1)
-    for i in range(first, end):
-        byte_set = store.nodes[store.scratch[i]].a
-        address = store.scratch
-        for j in range(8):
-            address[end + j] = address[end + j] & list_item(store.byte_sets, byte_set, j)
-    merged = make_bytes(store, end)
-    store.scratch_top = first
-    push(store, merged)
