@@ -11,12 +11,10 @@ state and the derivatives.
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
-from ..regex.emptiness import is_empty
-from ..regex.nodes import Node
 from ..regex.text_derivatives import text_derivative
 from ..tables.interning import MISSING, map_get, map_put
 from ..tables.memory import spend
-from .states import DEAD, LIVE_INTS, is_lazy, live_lexeme, live_rest, make_state, n_live, push_live
+from .states import DEAD, is_lazy, live_lexeme, live_rest, make_state, n_live, push_alive
 
 
 @inline
@@ -32,16 +30,14 @@ def leap(store, state, position, n):
     if target != MISSING:
         return target
     first = store.scratch_top
-    n_lexemes = n_live(store, state)
-    spend(store, 4 + LIVE_INTS * n_lexemes)
-    for i in range(n_lexemes):
+    spend(store, 4 + 2 * n_live(store, state))
+    for i in range(n_live(store, state)):
         node = live_rest(store, state, i)
         if is_lazy(store, node):  # may end on the way, and all others with it
             store.scratch_top = first
             return DEAD
         rest = text_derivative(store, node, store.token_data.address + position, n)
-        if rest != Node.EMPTY and not is_empty(store, rest):
-            push_live(store, live_lexeme(store, state, i), rest)
+        push_alive(store, live_lexeme(store, state, i), rest)
     target = make_state(store, first, False)
     if store.exceeded != 0:
         return DEAD

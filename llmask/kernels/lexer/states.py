@@ -112,10 +112,23 @@ def live_rest(store, state, i):
 
 
 @inline
+def only_rest(store, state):
+    """The rest of the only live lexeme of a state that is no start, or EMPTY."""
+    return live_rest(store, state, 0) if list_length(store.state_keys, state) == LIVE_INTS else Node.EMPTY
+
+
+@inline
 def push_live(store, lexeme, rest):
     """Push a live lexeme of a state that is going to be made."""
     push(store, lexeme)
     push(store, rest)
+
+
+@inline
+def push_alive(store, lexeme, rest):
+    """Push a lexeme of which there is a rest, if that matches something."""
+    if rest != Node.EMPTY and not is_empty(store, rest):
+        push_live(store, lexeme, rest)
 
 
 @inline
@@ -162,6 +175,14 @@ def make_state(store, first, is_start):
             anonymous = _anonymous_state(store, live_rest(store, state, 0), is_start)
             store.states[state].anonymous = anonymous
     return state
+
+
+@inline
+def state_of(store, lexeme, rest):
+    """State with one live lexeme, not at its start."""
+    first = store.scratch_top
+    push_live(store, lexeme, rest)
+    return make_state(store, first, False)
 
 
 @kernel
@@ -263,9 +284,7 @@ def _build_next(store, state, byte):
     n = n_live(store, state)
     spend(store, 4 + LIVE_INTS * n)
     for i in range(n):
-        rest = derivative(store, live_rest(store, state, i), byte)
-        if rest != Node.EMPTY and not is_empty(store, rest):
-            push_live(store, live_lexeme(store, state, i), rest)
+        push_alive(store, live_lexeme(store, state, i), derivative(store, live_rest(store, state, i), byte))
     _end_lazy_lexemes(store, first)
     target = make_state(store, first, False)
     if store.exceeded != 0:

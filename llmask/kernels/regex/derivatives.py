@@ -22,7 +22,7 @@ from ..tables.memory import reserve, spend
 from .class_maps import class_of, n_classes, set_contains
 from .constructors import make_concat, make_dfa, make_literal, make_not, make_repeat
 from .nodes import UNBOUNDED, Node, n_operands, operand, pop, push
-from .set_operations import make_and, make_union
+from .set_operations import make_and, make_union, union_of
 
 NOT_TAKEN = -1
 
@@ -131,12 +131,7 @@ def _of_operand(store, node, byte):
             push(store, right)
             return NOT_TAKEN
     result = make_concat(store, inner, right)
-    if other == Node.EMPTY:
-        return result
-    first = store.scratch_top
-    push(store, result)
-    push(store, other)
-    return make_union(store, first)
+    return result if other == Node.EMPTY else union_of(store, result, other)
 
 
 @kernel

@@ -12,10 +12,9 @@ from .automata import add_automaton, put_numbers
 from .constructors import add_literal, init_nodes, make_bytes, make_concat, make_not, make_repeat, make_tokens
 from .derivatives import derivative, matches
 from .emptiness import is_empty_in_parts
-from .extensions import extensions
 from .nodes import Node, push
-from .openness import is_open
-from .set_operations import make_and, make_union
+from .products import extensions, is_open
+from .set_operations import intersection_of, make_and, make_union
 from .word_trees import make_words
 
 
@@ -37,11 +36,7 @@ def _concat(store, data):
 
 @inline
 def _except(store, node, data):
-    others = make_not(store, make_union(store, _push_all(store, data)))
-    first = store.scratch_top
-    push(store, node)
-    push(store, others)
-    return make_and(store, first)
+    return intersection_of(store, node, make_not(store, make_union(store, _push_all(store, data))))
 
 
 @inline

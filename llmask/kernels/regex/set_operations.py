@@ -79,6 +79,24 @@ def make_union(store, first):
 
 
 @inline
+def union_of(store, one, other):
+    """Union of two nodes."""
+    first = store.scratch_top
+    push(store, one)
+    push(store, other)
+    return make_union(store, first)
+
+
+@inline
+def intersection_of(store, one, other):
+    """Intersection of two nodes."""
+    first = store.scratch_top
+    push(store, one)
+    push(store, other)
+    return make_and(store, first)
+
+
+@inline
 def _flatten_union(store, first):
     """Replace unions among the scratch items from `first` by their members, drop EMPTY; True once ALL is found."""
     end = store.scratch_top
@@ -97,7 +115,7 @@ def _flatten_union(store, first):
 
 @kernel
 def _union_node(store, first):
-    """Node of the union of two members or more, sorted, in the scratch items from `first`, which are taken off."""
+    """Node of the union of two members or more, sorted, the scratch items from `first`, which are taken off."""
     finite = NodeFlag.FINITE
     flags = 0
     class_map = 0
@@ -249,7 +267,7 @@ def _push_member(store, node, of_complements):
 
 @kernel
 def _and_node(store, first):
-    """Node of the intersection of two members or more, sorted, in the scratch items from `first`, which are taken off."""
+    """Node of the intersection of two members or more, sorted, the scratch items from `first`, which are taken off."""
     nullable = NodeFlag.NULLABLE
     finite = 0
     class_map = 0

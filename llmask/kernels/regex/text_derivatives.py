@@ -14,8 +14,8 @@ from ..tables.kinds import NodeKind
 from ..tables.memory import load_u8, spend
 from .constructors import make_literal, make_not
 from .derivatives import derivative
-from .nodes import UNBOUNDED, Node, as_difference, push
-from .set_operations import make_and
+from .nodes import UNBOUNDED, Node, as_difference
+from .set_operations import intersection_of
 
 
 @inline
@@ -77,8 +77,4 @@ def text_derivative(store, node, text, n):
     free = _along(store, free, text, n)
     if free == Node.EMPTY:
         return Node.EMPTY
-    texts = make_not(store, _along(store, texts, text, n))
-    first = store.scratch_top
-    push(store, free)
-    push(store, texts)
-    return make_and(store, first)
+    return intersection_of(store, free, make_not(store, _along(store, texts, text, n)))

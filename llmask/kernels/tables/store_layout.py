@@ -38,7 +38,7 @@ STORE = Slots(
     search_seen=Array(32, "[n_nodes]: the last emptiness search that saw a node"),
     search="number of the current emptiness search",
     pairs=Record(
-        "of expressions that a search has reached, see regex/pairs.py",
+        "of expressions that a search has reached, see regex/products.py",
         left="node",
         right="node",
         mark="what the search knows of it, 0 at first",
@@ -54,6 +54,7 @@ STORE = Slots(
         child="the next one",
         end="of the children",
         dense="dense row of the lexer state",
+        other="that of the other state, in delta_walk.py",
         was_dead="1: a child did not lead on",
     ),
     searched_steps=Record(
