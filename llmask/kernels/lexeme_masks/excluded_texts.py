@@ -4,9 +4,9 @@
                     any string but `me"`, `il"`      every other key; `nail` is declared, and written already
 
 A token stays inside of the second exactly if it stays inside of a string: any beginning of a string has infinitely many
-ends, of which finitely many are excluded. The first begins as strings do. Lexemes end where a string ends, but for
-tokens that contain all the rest of a name, and few tokens are so long. So only these are followed, where making the
-states and expressions after each byte of each name took most of the time.
+ends, and finitely many of them are excluded. The first begins as strings do. Lexemes end where a string ends, but for
+tokens that contain all the rest of a name, and few tokens are so long. So only these are followed; making the states
+and expressions after each byte of each name took most of the time.
 
 In: a lexer state. Out: the state whose mask it has, and exits that this one has not. Cost: 1 us.
 """

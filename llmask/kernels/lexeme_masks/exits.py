@@ -9,8 +9,6 @@ from ..machine.jit import inline, kernel
 from ..tables.memory import reserve
 from ..vocabulary.trie_words import depth_of, token_of
 
-NO_CHILD = -1
-
 
 @kernel
 def add_exit(store, node, state):
@@ -43,11 +41,3 @@ def child_towards(store, node, target):
     """The child of a node that leads to `target`, a node below it: where the lists of children have it."""
     first, end = store.child_first[node], store.child_first[node + 1]
     return bisect_left(store.child_node, first, end, target + 1) - 1  # depth-first order: the last one not after it
-
-
-@inline
-def child_with(store, node, byte):
-    """The child of a node by a byte: where the lists of children have it, or NO_CHILD."""
-    first, end = store.child_first[node], store.child_first[node + 1]
-    child = bisect_left(store.child_byte, first, end, byte)
-    return child if child < end and store.child_byte[child] == byte else NO_CHILD

@@ -9,6 +9,7 @@ from ..machine.jit import inline, kernel
 from ..machine.lanes import lowest_bit, without_lowest_bit
 from ..machine.raw import VECTOR_BYTES, differ_vectors
 from ..tables.interning import mix
+from ..tables.kinds import MaskKind
 from ..tables.linear_hash import HASH_BITS, NOT_FOUND, add_record, first_place, next_record
 from ..tables.memory import block, copy_bytes, ensure, load_i32, load_i64, new_block, reserve, store_i64
 from ..tables.store_layout import STORE
@@ -54,7 +55,7 @@ def _are_equal(one, other, n_bytes):
 
 
 @inline
-def store_mask(store, words):
+def _store_mask(store, words):
     """Number of an equal mask of the store, or of a new copy."""
     return intern_mask(store, STORE.masks, STORE.mask_heads, STORE.n_masks, STORE.mask_links, words, store.n_words)
 
@@ -104,7 +105,7 @@ def _is_clear(words, first):
 
 
 @kernel
-def list_tokens(store, words, n_tokens):
+def _list_tokens(store, words, n_tokens):
     """Append the set bits to `token_lists`; returns the position of the first."""
     first = store.n_token_lists
     tokens = reserve(store.token_lists, first + n_tokens + 1)
@@ -122,3 +123,11 @@ def list_tokens(store, words, n_tokens):
         pair += 1
     store.n_token_lists = first + n
     return first
+
+
+@inline
+def keep_mask(store, words, n_tokens, most_listed):
+    """Keep a mask as a list, or as a bitmask where it has more tokens; its kind, and its place or number."""
+    if n_tokens <= most_listed:
+        return MaskKind.LIST, _list_tokens(store, words, n_tokens)
+    return MaskKind.WORDS, _store_mask(store, words)

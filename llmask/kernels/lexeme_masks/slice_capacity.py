@@ -186,5 +186,5 @@ def _room_in(store, node, char, code):
 
 @inline
 def counted_room(store, node, char):
-    """A number of strings of `char` after any of which `node` is certainly alive, where it counts code points; or 0."""
+    """Room: a number n so that any n strings of `char` leave `node` alive, where it counts code points; or 0."""
     return max(_room_in(store, node, char, NodeFlag.UNIT), _room_in(store, node, char, NodeFlag.CHARACTER))

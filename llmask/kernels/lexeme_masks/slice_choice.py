@@ -1,4 +1,4 @@
-"""Which slice a lexer state may take: a family of tokens all of which certainly stay alive.
+"""Which slice a lexer state may take: a family of tokens that all certainly stay inside its lexemes.
 
 A *slice* has the tokens of 1 to k strings of one regex node (a code point). Whether a state takes them all is an
 inclusion of languages. It is decided by the structure of the state's expressions, not by following the tokens: by
@@ -86,7 +86,7 @@ def _leaves_some(store, state, excluded):
 
 @kernel
 def cover(store, state, node, char):
-    """A number of strings of `char` after any of which, in any order, a state with `node` is certainly alive.
+    """A number n so that any n strings of `char`, in any order, leave a state with `node` alive.
 
     Decided by structure, so a bound of 10,000 costs no states: repetitions, unions of them (the best branch), and an
     unbounded repetition without finitely many strings (a free key that excludes declared names: any prefix can still be
@@ -118,7 +118,7 @@ def cover(store, state, node, char):
 
 @kernel
 def cover_of_state(store, state, char):
-    """A number of strings of `char` after any of which a state is certainly alive.
+    """A number n so that any n strings of `char` leave a state alive.
 
     Where a lazy lexeme ends inside a token all the others do, too: each of them has to go on.
     """

@@ -24,7 +24,7 @@ from ..tables.kinds import MaskKind, NodeKind
 from ..tables.memory import copy_bytes, fill_bytes, load_i32, reserve, spend
 from .delta_walk import GIVEN_UP, changed_walk
 from .excluded_texts import free_state, put_ends_right
-from .kept_masks import allow_duplicates, list_tokens, store_mask
+from .kept_masks import allow_duplicates, keep_mask
 from .slice_choice import NO_ROOM, best_slice, exact_room
 from .trie_walk import clear_bit, mask_words, narrow_walk, room_for_words, wide_walk
 
@@ -109,6 +109,7 @@ def _build_own_mask(store, state, asked):
     """Compute the mask of an anonymous state by a walk: of what changed, with a slice, or a whole one."""
     if store.states[state].mask_kind != MaskKind.NONE:
         return
+    # which slice serves
     room = exact_room(store, state)
     best = best_slice(store, state) if room == NO_ROOM else 0
     if store.exceeded != 0:
@@ -120,6 +121,7 @@ def _build_own_mask(store, state, asked):
     reserve(store.exits, 1)
     lexemes = _lexemes(store, asked)
     base = store.bases[lexemes]
+    # walk
     is_walked = 0
     n_tokens = _changed_mask(store, state, base, best)
     if n_tokens != GIVEN_UP:
@@ -142,14 +144,10 @@ def _build_own_mask(store, state, asked):
     store.states[state].first_exit = first_exit
     store.states[state].n_exits = store.n_exits - first_exit
     store.states[state].n_tokens = n_tokens
-    if n_tokens <= LIST_AT_MOST:
-        kind = MaskKind.LIST
-        store.states[state].mask = list_tokens(store, words, n_tokens)
-    else:
-        kind = MaskKind.WORDS
-        store.states[state].mask = store_mask(store, words)
-        if base == 0 and is_wide(store, state):
-            store.bases[lexemes] = state
+    kind, mask = keep_mask(store, words, n_tokens, LIST_AT_MOST)
+    store.states[state].mask = mask
+    if kind == MaskKind.WORDS and base == 0 and is_wide(store, state):
+        store.bases[lexemes] = state
     store.states[state].mask_kind = kind
 
 

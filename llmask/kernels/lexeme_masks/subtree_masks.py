@@ -18,7 +18,7 @@ from ..tables.kinds import MaskKind
 from ..tables.memory import fill_bytes, reserve, spend
 from ..vocabulary.trie_words import subtree_end, token_of
 from .exits import add_exit
-from .kept_masks import allow_duplicates, list_tokens, store_mask
+from .kept_masks import allow_duplicates, keep_mask
 from .trie_walk import mask_words, narrow_walk, room_for_words, set_bit, wide_walk
 
 NODE_BITS = 32
@@ -117,13 +117,13 @@ def _keep(store, key, first_exit, n_tokens, n_following):
     n_tokens += allow_duplicates(store, words)
     part = store.part_ids.count
     parts = reserve(store.part_masks, part + 1)
-    is_list = n_tokens <= MOST_LISTED
-    if n_following != 0 and not is_list:
+    kind, mask = MaskKind.WORDS, 0
+    if n_following != 0 and n_tokens > MOST_LISTED:
         store.n_exits = first_exit
-        n_tokens = n_following = mask = 0
+        n_tokens = n_following = 0
     else:
-        mask = list_tokens(store, words, n_tokens) if is_list else store_mask(store, words)
-    parts[part].kind = MaskKind.LIST if is_list else MaskKind.WORDS
+        kind, mask = keep_mask(store, words, n_tokens, MOST_LISTED)
+    parts[part].kind = kind
     parts[part].mask = mask
     parts[part].n_tokens = n_tokens
     parts[part].first_exit = first_exit

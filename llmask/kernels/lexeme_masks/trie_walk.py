@@ -39,7 +39,7 @@ from ..tables.memory import load_i32, load_i64, reserve, spend, store_i32
 from ..tables.store_layout import WORDS_MARGIN
 from ..vocabulary.trie_words import byte_of, depth_of, subtree_end, token_of
 from .excluded_texts import free_state, put_ends_right, state_after_path
-from .exits import NO_CHILD, add_exit, child_with
+from .exits import add_exit, bisect_left
 
 NEAR_NODES = 2048  # a subtree of this size is 16 KB: jumping within it is cheaper than reading lists of children
 # an entry of the stack: node | whether it was asked for an exit | place of its dense row
@@ -47,6 +47,7 @@ NODE_SHIFT = 33
 ASKED = 1 << 32
 ROW_BITS = ASKED - 1
 NOT_LITERAL = -1
+NO_CHILD = -1
 MANY_LITERALS = 1024  # are walked together: each exit is looked for among those before it
 PAIR_BYTES = 8  # of words
 
@@ -89,10 +90,8 @@ def _main_node(main, node):
 
 @kernel
 def wide_walk(store, trie, main, node, end, state):
-    """Walk the depth-first words `trie[node + 1 : end]`, the subtree of `node`, which was reached in `state`.
-
-    `main` maps the nodes of a slice's trie to those of the whole one (0: this is the whole one). Returns how many
-    tokens.
+    """Walk the depth-first words `trie[node + 1 : end]`, the subtree of `node`, which was reached in `state`; returns
+    the number of tokens. For the trie of a slice `main` has the nodes of the whole one (0: this is the whole one).
 
     Half of the nodes end a token, in no order that a branch predictor could learn: the bit is set without asking, and
     NO_TOKEN sets one in the margin before the words. That alone took the walk from 3.6 to 1.9 ns a node
@@ -194,7 +193,7 @@ def _walk_along(store, root, state, literal, first_exit):
     n_tokens = 0
     n_read = 0
     while n_read < n:
-        child = child_with(store, node, byte_at(store, literal, n_read))
+        child = _child_with(store, node, byte_at(store, literal, n_read))
         if child == NO_CHILD:
             break
         node = store.child_node[child]
@@ -212,6 +211,14 @@ def _walk_along(store, root, state, literal, first_exit):
     spend(store, 2 + (n_read >> 1))
     store.walked += n_read
     return n_tokens
+
+
+@inline
+def _child_with(store, node, byte):
+    """The child of a node by a byte: where the lists of children have it, or NO_CHILD."""
+    first, end = store.child_first[node], store.child_first[node + 1]
+    child = bisect_left(store.child_byte, first, end, byte)
+    return child if child < end and store.child_byte[child] == byte else NO_CHILD
 
 
 @inline
@@ -258,7 +265,7 @@ def write_frame(store, depth, node, dense, other):
 def narrow_walk(store, root, root_state):
     """Walk the children of `root`, reached in `root_state`, list by list; returns the number of tokens.
 
-    Small subtrees, which are close together, and those of wide states go to `wide_walk`.
+    Small subtrees, which are close together, and subtrees of wide states go to `wide_walk`.
     """
     n_tokens = _literal_walk(store, root, root_state)
     if n_tokens != NOT_LITERAL:
@@ -278,7 +285,7 @@ def narrow_walk(store, root, root_state):
             depth -= 1
             continue
         node = store.child_node[frame.child - 1]
-        if entry < 0:
+        if entry < 0:  # the lexeme ends with this byte
             add_exit(store, node, -entry)
             continue
         word = store.trie[node]
@@ -287,6 +294,7 @@ def narrow_walk(store, root, root_state):
             n_tokens += 1
         if store.child_first[node] == store.child_first[node + 1]:
             continue
+        # on below this child
         state = dense_state(store, entry - DenseEntry.FIRST)
         if subtree_end(word) - node <= NEAR_NODES or is_wide(store, state):
             n_tokens += _subtree_walk(store, node, state)

@@ -126,7 +126,7 @@ def push_live(store, lexeme, rest):
 
 @inline
 def push_alive(store, lexeme, rest):
-    """Push a lexeme of which there is a rest, if that matches something."""
+    """Push a lexeme and its rest, if the rest matches something."""
     if rest != Node.EMPTY and not is_empty(store, rest):
         push_live(store, lexeme, rest)
 
@@ -155,6 +155,7 @@ def make_state(store, first, is_start):
     n = n_live(store, state)
     spend(store, 12 + LIVE_INTS * n)
     reserve(store.states, state + 1)
+    # classes and ends of its lexemes
     class_map = 0
     finished = 0 if is_start else 1
     for i in range(n):
@@ -168,6 +169,7 @@ def make_state(store, first, is_start):
     store.states[state].map = class_map
     store.states[state].finished = finished
     store.states[state].anonymous = state
+    # its anonymous state
     if n == 1:
         lexeme = live_lexeme(store, state, 0)
         store.states[state].single = single_set(store, lexeme)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ..machine.jit import inline, kernel
 from ..tables.interning import intern_list, list_item, map_get, map_put
-from ..tables.memory import load_u8, reserve, spend, store_u8
+from ..tables.memory import fill_bytes, load_u8, reserve, spend, store_u8
 
 MAP_INTS = 64  # a map: 256 class numbers, a byte each
 SET_INTS = 8  # a byte set: 256 bits
@@ -83,15 +83,15 @@ def class_size(store, class_map, byte):
 
 
 @inline
-def map_in_progress(store):
-    """Address of the 256 class numbers, uint8, that `intern_map` reads: just above the scratch stack."""
+def _map_in_progress(store):
+    """Address of the 256 class numbers, uint8, that `_intern_map` reads: just above the scratch stack."""
     return reserve(store.scratch, store.scratch_top + MAP_INTS).address + store.scratch_top * 4
 
 
 @kernel
-def intern_map(store):
+def _intern_map(store):
     """Id of the map in progress."""
-    classes = map_in_progress(store)
+    classes = _map_in_progress(store)
     known = store.class_maps.count
     number = intern_list(store.class_maps, store.scratch.address, store.scratch_top, MAP_INTS)
     if number == known:
@@ -147,7 +147,8 @@ def meet(store, one, two):
         store.stamp = 0
     store.stamp += 1
     stamp = store.stamp
-    classes = map_in_progress(store)
+    # a new pair of classes is a new class
+    classes = _map_in_progress(store)
     n = 0
     for byte in range(256):
         pair = class_of(store, one, byte) * 256 + class_of(store, two, byte)
@@ -157,7 +158,7 @@ def meet(store, one, two):
             stamps[pair] = entry
             n += 1
         store_u8(classes + byte, entry & 255)
-    number = intern_map(store)
+    number = _intern_map(store)
     map_put(store.meets, key, number)
     return number
 
@@ -165,8 +166,24 @@ def meet(store, one, two):
 @kernel
 def map_of_set(store, byte_set):
     """The map of two classes (or one): the bytes of a set, and the others."""
-    classes = map_in_progress(store)
+    classes = _map_in_progress(store)
     has_first = set_contains(store, byte_set, 0)
     for byte in range(256):
         store_u8(classes + byte, 0 if set_contains(store, byte_set, byte) == has_first else 1)
-    return intern_map(store)
+    return _intern_map(store)
+
+
+@kernel
+def map_of_classes(store, class_of_byte):
+    """The map of 256 class numbers in an array."""
+    classes = _map_in_progress(store)
+    for byte in range(256):
+        store_u8(classes + byte, class_of_byte[byte])
+    return _intern_map(store)
+
+
+@inline
+def init_maps(store):
+    """Make map 0: one class."""
+    fill_bytes(_map_in_progress(store), 256, 0)
+    _intern_map(store)

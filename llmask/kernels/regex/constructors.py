@@ -15,7 +15,7 @@ derivatives re-examined", JFP 19, 2009).
     AND         list                                        of at least two, sorted
     NOT         operand                                     complement over all byte strings (node 2 is NOT EMPTY)
     REPEAT      operand                       bounds        high = UNBOUNDED for no bound
-    DFA         automaton     state                         only states from which it can accept
+    DFA         automaton     state                         only states from which it can accept, see automata.py
     TOKENS      token set                                   tokens by their ids: no byte leads on, yet not empty
 
 Only intersections and complements can hide emptiness; every other constructor removes it, see emptiness.py. The
@@ -32,15 +32,12 @@ from ..machine.jit import inline, kernel
 from ..tables.interning import intern_list, mix
 from ..tables.kinds import NodeKind
 from ..tables.linear_hash import HASH_BITS, NOT_FOUND, add_record, first_place, next_record
-from ..tables.memory import exceed, fill_bytes, reserve, spend
+from ..tables.memory import exceed, reserve, spend
 from ..tables.store_layout import LIMIT_NODES, STORE
-from .class_maps import SET_INTS, add_to_set, intern_map, map_in_progress, map_of_set, meet, push_set
+from .class_maps import SET_INTS, add_to_set, init_maps, map_of_set, meet, push_set
 from .nodes import BYTE_DISTANCE, MOST_DISTANCE, UNBOUNDED, Node, NodeFlag, pop, push
 
 _NODE_BYTES, _NEXT = STORE.record("nodes").n_bytes, STORE.record("nodes").offset("next")
-SAID_INTS = 2  # what is said of a state of an automaton in `dfa_pool`:
-SAID_FLAG = 0  # 1 where it accepts, plus twice its node once that is known
-SAID_DISTANCE = 1  # bytes from there to a state that accepts
 LITERAL_BYTES = 32  # long literals are cut into such pieces, so that interning what is left of one is linear
 
 
@@ -109,7 +106,7 @@ def add_node(store, missed, kind, a, b, low, high, flags, class_map, distance):
 
 @kernel
 def intern_node(store, kind, a, b, low, high, flags, class_map, distance):
-    """The node with these fields, of which the last three follow from the others."""
+    """The node with these fields; flags, map and distance follow from the others."""
     found = find_node(store, kind, a, b, low, high)
     return found if found >= 0 else add_node(store, found, kind, a, b, low, high, flags, class_map, distance)
 
@@ -117,8 +114,7 @@ def intern_node(store, kind, a, b, low, high, flags, class_map, distance):
 @kernel
 def init_nodes(store):
     """Make the reserved nodes: EMPTY, EPSILON, ALL, the 256 single bytes, and LAZY_END."""
-    fill_bytes(map_in_progress(store), 256, 0)
-    intern_map(store)  # map 0: one class
+    init_maps(store)
     nothing = NodeFlag.NULLABLE | NodeFlag.FINITE
     intern_node(store, NodeKind.EMPTY, 0, 0, 0, 0, NodeFlag.FINITE, 0, MOST_DISTANCE)
     intern_node(store, NodeKind.EPSILON, 0, 0, 0, 0, nothing, 0, 0)
@@ -237,35 +233,10 @@ def make_not(store, operand):
 
 
 @kernel
-def make_dfa(store, dfa, state):
-    """Node for a state of a registered automaton; a state that accepts and goes nowhere is EPSILON."""
-    said = store.dfas[dfa].said + SAID_INTS * state
-    flag = store.dfa_pool[said + SAID_FLAG]
-    if flag >> 1 != 0:
-        return flag >> 1
-    node = _node_of_state(store, dfa, state, flag, store.dfa_pool[said + SAID_DISTANCE] * BYTE_DISTANCE)
-    store.dfa_pool[said + SAID_FLAG] = flag | (node << 1)
-    return node
-
-
-@kernel
-def _node_of_state(store, dfa, state, accepting, distance):
-    width = store.dfas[dfa].width
-    row = store.dfas[dfa].first + state * width
-    goes_on = False
-    for i in range(width):
-        if store.dfa_pool[row + i] >= 0:
-            goes_on = True
-            break
-    if not goes_on:
-        return Node.EPSILON if accepting != 0 else Node.EMPTY
-    flags = NodeFlag.NULLABLE if accepting != 0 else 0
-    return intern_node(store, NodeKind.DFA, dfa, state, 0, 0, flags, store.dfas[dfa].map, distance)
-
-
-@kernel
-def make_tokens(store, token_set):
-    """Tokens of a set; a terminal by itself, never part of an expression."""
+def make_tokens(store, first):
+    """The tokens in the scratch items from `first`, which are taken off: a whole terminal, never part of a node."""
+    token_set = intern_list(store.token_sets, store.scratch.address, first, store.scratch_top - first)
+    store.scratch_top = first
     return intern_node(store, NodeKind.TOKENS, token_set, 0, 0, 0, 0, store.nodes[Node.EMPTY].map, 0)
 
 

@@ -19,21 +19,13 @@ from __future__ import annotations
 from ..machine.jit import inline, kernel
 from ..tables.kinds import NodeKind
 from ..tables.memory import reserve, spend
+from .automata import dfa_target, make_dfa
 from .class_maps import class_of, n_classes, set_contains
-from .constructors import make_concat, make_dfa, make_literal, make_not, make_repeat
+from .constructors import make_concat, make_literal, make_not, make_repeat
 from .nodes import UNBOUNDED, Node, n_operands, operand, pop, push
 from .set_operations import make_and, make_union, union_of
 
 NOT_TAKEN = -1
-
-
-@inline
-def dfa_target(store, node, byte):
-    """The state of its automaton that a byte leads to from a node's, or -1."""
-    dfa = store.nodes[node].a
-    info = store.dfas
-    row = info[dfa].first + store.nodes[node].b * info[dfa].width
-    return store.dfa_pool[row + class_of(store, info[dfa].map, byte)]
 
 
 @kernel
@@ -109,9 +101,7 @@ def derivative(store, root, byte):
 
 @inline
 def _of_operand(store, node, byte):
-    """Derivative of a concatenation, complement or repetition; NOT_TAKEN, and the operand is pushed, where that of an
-    operand is missing.
-    """
+    """Derivative of another node; NOT_TAKEN, and an operand is pushed, if the derivative of that is missing."""
     kind, inside = store.nodes[node].kind, store.nodes[node].a
     inner = known_derivative(store, inside, byte)
     if inner == NOT_TAKEN:
@@ -136,9 +126,9 @@ def _of_operand(store, node, byte):
 
 @kernel
 def _of_operands(store, node, byte):
-    """Derivative of a union or intersection; NOT_TAKEN, and the operands are pushed, where those of some are missing.
+    """Derivative of a union or intersection; NOT_TAKEN, and the operands are pushed whose derivatives are missing.
 
-    Most bytes are refused by some member of an intersection, and then the others need not be asked.
+    Some member of an intersection refuses most bytes, and then the others need not be asked.
     """
     is_and = store.nodes[node].kind == NodeKind.AND
     n = n_operands(store, node)

@@ -1,7 +1,7 @@
 """The emptiness test: whether a regular expression matches nothing, decided exactly and remembered.
 
-An expression matches something if a nullable one can be reached from it through derivatives, of which there are
-finitely many. Without intersection and complement only EMPTY is empty, and nothing is searched.
+An expression matches something if a search through its derivatives finds a nullable one; they are finitely many.
+Without intersection and complement only EMPTY is empty, and nothing is searched.
 
 A search may be long, and others wait for the store meanwhile. So one that stops because its work is spent can be kept
 and goes on from there, see kept.py: what it has seen stays true, whatever others find out in between.
@@ -17,8 +17,9 @@ from ..tables.kept import bring_back, can_keep, keep
 from ..tables.kinds import NodeKind
 from ..tables.memory import LIMIT_WORK, exceed, reserve, spend
 from ..tables.store_layout import LIMIT_EMPTINESS
+from .automata import dfa_target
 from .class_maps import first_of_class, n_classes
-from .derivatives import derivative, dfa_target
+from .derivatives import derivative
 from .nodes import BYTE_DISTANCE, UNBOUNDED, Node, NodeFlag, as_difference, n_operands, operand
 
 # a search on the scratch stack: its queues, then its entries
@@ -121,6 +122,7 @@ def _search(store, kept, root):
     store.search += 1
     spend(store, 64)
     bottom = store.scratch_top
+    # go on with a search that was kept, or begin one
     queue = 0
     if can_keep(store, kept) and kept.n_kept != 0:
         bring_back(store, kept)
@@ -165,6 +167,7 @@ def _search(store, kept, root):
                 queue = min(queue, store.scratch[found + E_QUEUE])
         if strategy == LOW_BYTES:
             low = found
+    # every entry is done: none of them matches anything
     for entry in range(bottom + QUEUE * N_QUEUES, store.scratch_top, ENTRY):
         store.nodes[store.scratch[entry + E_NODE]].known_empty = True
     store.scratch_top = bottom
@@ -236,7 +239,7 @@ def _queue_for(distance):
 
 @kernel
 def _enter(store, bottom, node, parent, below):
-    """Append an entry of which no class was tried yet; returns its position."""
+    """Append an entry that has tried no class yet; returns its position."""
     entry = store.scratch_top
     length = 0 if parent < 0 else store.scratch[parent + E_LENGTH] + 1
     queue = _queue_for(store.nodes[node].distance + length // SLOWNESS)

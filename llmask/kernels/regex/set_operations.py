@@ -75,7 +75,7 @@ def make_union(store, first):
         return Node.EMPTY
     if store.scratch_top == first + 1:
         return pop(store)
-    return _union_node(store, first)
+    return _node_of_members(store, first, NodeKind.UNION)
 
 
 @inline
@@ -114,24 +114,31 @@ def _flatten_union(store, first):
 
 
 @kernel
-def _union_node(store, first):
-    """Node of the union of two members or more, sorted, the scratch items from `first`, which are taken off."""
-    finite = NodeFlag.FINITE
-    flags = 0
+def _node_of_members(store, first, kind):
+    """Union or intersection of two members or more, sorted, the scratch items from `first`, which are taken off."""
+    some, all_ = 0, -1  # flags that some members have, and that all have
     class_map = 0
-    distance = MOST_DISTANCE
+    nearest, farthest, sum_ = MOST_DISTANCE, 0, 0
     for i in range(first, store.scratch_top):
         node = store.nodes[store.scratch[i]]
-        distance = min(distance, node.distance)
-        finite &= node.flags
-        flags |= node.flags & (NodeFlag.NULLABLE | NodeFlag.HIDES)
+        some |= node.flags
+        all_ &= node.flags
+        nearest = min(nearest, node.distance)
+        farthest = max(farthest, node.distance)
+        sum_ += node.distance
         class_map = meet(store, class_map, node.map)
     members = intern_list(store.node_lists, store.scratch.address, first, store.scratch_top - first)
     store.scratch_top = first
-    found = find_node(store, NodeKind.UNION, members, 0, 0, 0)
+    found = find_node(store, kind, members, 0, 0, 0)
     if found >= 0:
         return found
-    return add_node(store, found, NodeKind.UNION, members, 0, 0, 0, flags | finite, class_map, distance)
+    if kind == NodeKind.UNION:
+        flags = (some & (NodeFlag.NULLABLE | NodeFlag.HIDES)) | (all_ & NodeFlag.FINITE)
+        distance = nearest
+    else:
+        flags = NodeFlag.HIDES | (all_ & NodeFlag.NULLABLE) | (some & NodeFlag.FINITE)
+        distance = farthest + (sum_ - farthest) // BYTE_DISTANCE
+    return add_node(store, found, kind, members, 0, 0, 0, flags, class_map, distance)
 
 
 @kernel
@@ -212,7 +219,7 @@ def make_and(store, first):
     excluded = make_union(store, end + n_positive)  # not x & not y = not (x | y)
     _move_down(store, end, first)
     spend(store, 3 * n_positive)
-    # what is empty is seen at once
+    # intersections that are seen to be empty
     all_sets = n_positive > 0
     for i in range(first, store.scratch_top):
         node = store.scratch[i]
@@ -242,7 +249,7 @@ def make_and(store, first):
         return Node.ALL
     if store.scratch_top == first + 1:
         return pop(store)
-    return _and_node(store, first)
+    return _node_of_members(store, first, NodeKind.AND)
 
 
 @inline
@@ -266,31 +273,6 @@ def _push_member(store, node, of_complements):
 
 
 @kernel
-def _and_node(store, first):
-    """Node of the intersection of two members or more, sorted, the scratch items from `first`, which are taken off."""
-    nullable = NodeFlag.NULLABLE
-    finite = 0
-    class_map = 0
-    farthest = 0
-    distance = 0
-    for i in range(first, store.scratch_top):
-        node = store.nodes[store.scratch[i]]
-        distance += node.distance
-        farthest = max(farthest, node.distance)
-        nullable &= node.flags
-        finite |= node.flags & NodeFlag.FINITE
-        class_map = meet(store, class_map, node.map)
-    members = intern_list(store.node_lists, store.scratch.address, first, store.scratch_top - first)
-    store.scratch_top = first
-    found = find_node(store, NodeKind.AND, members, 0, 0, 0)
-    if found >= 0:
-        return found
-    flags = NodeFlag.HIDES | nullable | finite
-    distance = farthest + (distance - farthest) // BYTE_DISTANCE
-    return add_node(store, found, NodeKind.AND, members, 0, 0, 0, flags, class_map, distance)
-
-
-@kernel
 def _meet_repeats(store, first):
     """Make x{max(a,c), min(b,d)}t of x{a,b}t and y{c,d}t, where y is all of a prefix code, x a part of it, and t is
     nothing or a quote, with which no word of the code begins.
@@ -310,6 +292,7 @@ def _meet_repeats(store, first):
             or not store.nodes[store.nodes[one].a].all_units
         ):
             continue
+        # `one` counts all words of the code: look for another that counts some of them
         for j in range(first, store.scratch_top):
             two = _repeat_head(store, store.scratch[j])
             if j == i - 1 or two == Node.EMPTY or _tail(store, store.scratch[j]) != tail:
@@ -330,7 +313,7 @@ def _meet_repeats(store, first):
 
 @kernel
 def _and_with_epsilon(store, first, excluded):
-    """Intersection of operands one of which is EPSILON: EPSILON if all are nullable."""
+    """Intersection of EPSILON and others: EPSILON if all are nullable, else EMPTY."""
     result = Node.EPSILON
     for i in range(first, store.scratch_top):
         if not store.nodes[store.scratch[i]].nullable:

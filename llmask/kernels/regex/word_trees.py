@@ -66,10 +66,12 @@ def make_words(store, kept, data):
         length = data[FIRST_WORD + i]
         is_last = i + 1 == n_words
         beyond = 0 if is_last else _n_common(literals, at, length, at + length, data[FIRST_WORD + i + 1])
+        # the word is an entry of the branch where it parts from the word before or the next one
         branch = _open(store, branch, max(before, beyond))
         depth = store.scratch[branch + DEPTH]
         letter = literals[at + depth] if length > depth else WORD_ENDS
         _add_entry(store, branch, letter, at + depth + 1, max(length - depth - 1, 0), Node.EPSILON)
+        # deeper branches than the next word's are done: each becomes an entry of the one above it
         while store.scratch[branch + DEPTH] > beyond:
             depth = store.scratch[branch + DEPTH]
             above = store.scratch[branch + BRANCH_BEFORE]
@@ -84,7 +86,7 @@ def make_words(store, kept, data):
 
 @kernel
 def _put_words(store, data):
-    """Copy the bytes of all words to `literals`; where they lie."""
+    """Copy the bytes of all words to `literals`; returns where they begin."""
     n_words = data[0]
     n_bytes = 0
     for i in range(n_words):
@@ -176,9 +178,4 @@ def _same_rest(store, one, two):
     n = store.scratch[one + LENGTH]
     if n != store.scratch[two + LENGTH]:
         return False
-    literals = store.literals
-    first, second = store.scratch[one + PIECE], store.scratch[two + PIECE]
-    for i in range(n):
-        if literals[first + i] != literals[second + i]:
-            return False
-    return True
+    return _n_common(store.literals, store.scratch[one + PIECE], n, store.scratch[two + PIECE], n) == n
