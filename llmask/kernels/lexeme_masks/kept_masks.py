@@ -16,7 +16,7 @@ from ..tables.store_layout import STORE
 from .trie_walk import has_bit, set_bit
 
 LINE = 8  # pairs of words in a line of the cache
-LANES = 4  # of the hash
+HASH_LANES = 4  # of the hash
 _LINK_BYTES = STORE.record("mask_links").n_bytes
 
 
@@ -33,8 +33,8 @@ def _hash_words(words, n_words):
     two = 6
     three = 7
     four = 8
-    n_pairs = n_words // 2 & -LANES
-    for i in range(0, n_pairs, LANES):
+    n_pairs = n_words // 2 & -HASH_LANES
+    for i in range(0, n_pairs, HASH_LANES):
         one = mix(one, _pair(words, i))
         two = mix(two, _pair(words, i + 1))
         three = mix(three, _pair(words, i + 2))

@@ -80,14 +80,13 @@ def _without_bound(store, state):
 @inline
 def _take_mask(store, state, other, first_exit):
     """Give a state the mask of another one, and besides its exits the ones added from number `first_exit` on."""
-    anonymous = store.states[other].anonymous
-    store.states[state].mask = store.states[anonymous].mask
-    store.states[state].n_tokens = store.states[anonymous].n_tokens
-    store.states[state].first_exit = first_exit
-    store.states[state].n_exits = store.n_exits - first_exit
-    store.states[state].base = other
-    kind = store.states[anonymous].mask_kind
-    store.states[state].mask_kind = kind
+    own, taken = store.states[state], store.states[store.states[other].anonymous]
+    own.mask = taken.mask
+    own.n_tokens = taken.n_tokens
+    own.first_exit = first_exit
+    own.n_exits = store.n_exits - first_exit
+    own.base = other
+    own.mask_kind = taken.mask_kind
 
 
 @inline

@@ -139,17 +139,12 @@ def _search(store, kept, root):
             break
         strategy = steps % N_STRATEGIES
         entry, queue, low = _choose(store, bottom, strategy, queue, low, oldest)
-        # take its derivative by the next byte
-        class_before, byte_before = store.scratch[entry + E_CLASS], store.scratch[entry + E_BYTE]
         target = _next_derivative(store, entry)
         steps += 1
         if max(steps, store.searched) > store.max_emptiness:
             exceed(store, LIMIT_EMPTINESS)
         if store.exceeded != 0:
             if can_keep(store, kept) and store.exceeded == LIMIT_WORK:
-                # this step was not taken
-                store.scratch[entry + E_CLASS] = class_before
-                store.scratch[entry + E_BYTE] = byte_before
                 keep(store, kept, steps - 1)
                 kept.search_low = low
                 kept.search_oldest = oldest
@@ -203,11 +198,15 @@ def _choose(store, bottom, strategy, queue, low, oldest):
 def _next_derivative(store, entry):
     """The derivative of an entry's node by the next byte to try; EMPTY where there is no such byte."""
     node = store.scratch[entry + E_NODE]
+    class_before, byte_before = store.scratch[entry + E_CLASS], store.scratch[entry + E_BYTE]
     byte = _next_byte(store, entry, node)
     n_nodes = store.n_nodes
     target = Node.EMPTY if byte < 0 else derivative(store, node, byte)
     spend(store, 6)
     store.searched += store.n_nodes - n_nodes
+    if store.exceeded != 0:  # this step was not taken
+        store.scratch[entry + E_CLASS] = class_before
+        store.scratch[entry + E_BYTE] = byte_before
     return target
 
 

@@ -64,7 +64,7 @@ def find_pair(store, left, right):
 
 
 @inline
-def append_pair(store, left, right):
+def _append_pair(store, left, right):
     """Add a pair that `find_pair` does not find; returns its number."""
     number = store.n_pairs
     pair = reserve(store.pairs, number + 1)[number]
@@ -80,7 +80,7 @@ def add_pair(store, left, right):
     """Number of a pair, which is added if it is new."""
     slot = _slot_of(store, left, right)
     if store.pair_index[slot] == 0:
-        store.pair_index[slot] = append_pair(store, left, right) + 1
+        store.pair_index[slot] = _append_pair(store, left, right) + 1
     return store.pair_index[slot] - 1
 
 
@@ -93,7 +93,7 @@ def extensions(store, one, other, flags):
     too few.
     """
     clear_pairs(store, MOST_EXTENDED)
-    append_pair(store, one, other)  # not to be found again: nothing was read before it
+    _append_pair(store, one, other)  # not to be found again: nothing was read before it
     most_nodes = store.n_nodes + MOST_NODES
     position = 0
     while position < store.n_pairs <= MOST_EXTENDED and store.n_nodes <= most_nodes and store.exceeded == 0:

@@ -1,8 +1,14 @@
 """Smart constructors of union and intersection, with the laws that keep their operands few.
 
 Operands are flattened, sorted and compared by id; byte sets become one; repetitions of the same thing whose bounds
-touch become one; complements in an intersection become the complement of one union (De Morgan); see also
-containment.py.
+touch become one; complements in an intersection become the complement of one union (De Morgan). One law of inclusion:
+once something was found in a string, and anything may follow, it is anything. With u for any code point (of the store's
+prefix code), x and y for code points or repetitions of some, and any tail t:
+
+    x y u*t | u*t = u*t        x y u*t & not(u*t | z) = nothing
+
+So `.*one.*|.*two.*|.*` is `.*`. Without this law, a string that must have one of several words and none of others cost
+an emptiness test of 170,000 derivatives.
 
 In: operands on the scratch stack. Out: node ids. Cost: O(n log n) for n operands.
 """
@@ -16,11 +22,12 @@ from ..tables.kinds import NodeKind
 from ..tables.memory import spend
 from .class_maps import SET_INTS, meet, push_set
 from .constructors import add_node, find_node, make_bytes, make_concat, make_not, make_repeat
-from .containment import drop_contained, is_contained
-from .nodes import BYTE_DISTANCE, MOST_DISTANCE, Node, NodeFlag, n_operands, operand, pop, push
+from .nodes import BYTE_DISTANCE, MOST_DISTANCE, UNBOUNDED, Node, NodeFlag, n_operands, operand, pop, push
 
 QUOTE = Node.FIRST_SINGLE + 0x22
 MERGE_AT_MOST = 64  # unions longer than this are not searched for repetitions to merge
+MAX_PARTS = 256  # of a concatenation that are looked at
+MAX_MEMBERS = 64  # of an excluded union
 
 
 @kernel
@@ -65,7 +72,7 @@ def make_union(store, first):
     if 1 < store.scratch_top - first <= MERGE_AT_MOST:
         while _merge_repeats(store, first):
             sort_scratch(store, first)
-        drop_contained(store, first)
+        _drop_included(store, first)
     if store.scratch_top - first > 1 and store.scratch[first] == Node.EPSILON:
         for i in range(first + 1, store.scratch_top):
             if store.nodes[store.scratch[i]].nullable:  # it has the empty string, too
@@ -223,7 +230,7 @@ def make_and(store, first):
     all_sets = n_positive > 0
     for i in range(first, store.scratch_top):
         node = store.scratch[i]
-        if node == Node.EMPTY or node == excluded or is_contained(store, node, excluded):
+        if node == Node.EMPTY or node == excluded or _is_included(store, node, excluded):
             store.scratch_top = first
             return Node.EMPTY
         if node == Node.EPSILON:
@@ -283,32 +290,35 @@ def _meet_repeats(store, first):
     """
     i = first
     while i < store.scratch_top:
-        one = _repeat_head(store, store.scratch[i])
-        tail = _tail(store, store.scratch[i])
-        i += 1
-        if (
-            one == Node.EMPTY
-            or (tail != Node.EPSILON and tail != QUOTE)
-            or not store.nodes[store.nodes[one].a].all_units
-        ):
+        j = _counted_alike(store, first, i)
+        if j < 0:
+            i += 1
             continue
-        # `one` counts all words of the code: look for another that counts some of them
-        for j in range(first, store.scratch_top):
-            two = _repeat_head(store, store.scratch[j])
-            if j == i - 1 or two == Node.EMPTY or _tail(store, store.scratch[j]) != tail:
-                continue
-            if not store.nodes[store.nodes[two].a].unit:
-                continue
-            low = max(store.nodes[one].low, store.nodes[two].low)
-            high = min(store.nodes[one].high, store.nodes[two].high)
-            if low > high:
-                return True
-            met = make_concat(store, make_repeat(store, store.nodes[two].a, low, high), tail)
-            store.scratch[j] = met
-            store.scratch[i - 1] = pop(store)  # the last item, unless that was this one
-            i = first
-            break
+        one, two = _repeat_head(store, store.scratch[i]), _repeat_head(store, store.scratch[j])
+        low = max(store.nodes[one].low, store.nodes[two].low)
+        high = min(store.nodes[one].high, store.nodes[two].high)
+        if low > high:
+            return True
+        repeat = make_repeat(store, store.nodes[two].a, low, high)
+        store.scratch[j] = make_concat(store, repeat, _tail(store, store.scratch[i]))
+        store.scratch[i] = pop(store)  # the last item, unless that was this one
+        i = first
     return False
+
+
+@inline
+def _counted_alike(store, first, i):
+    """Place of the x{a,b}t for which the scratch item `i` is a y{c,d}t, or -1."""
+    one = _repeat_head(store, store.scratch[i])
+    tail = _tail(store, store.scratch[i])
+    if one == Node.EMPTY or (tail != Node.EPSILON and tail != QUOTE) or not store.nodes[store.nodes[one].a].all_units:
+        return -1
+    for j in range(first, store.scratch_top):
+        two = _repeat_head(store, store.scratch[j])
+        if j != i and two != Node.EMPTY and _tail(store, store.scratch[j]) == tail:
+            if store.nodes[store.nodes[two].a].unit:
+                return j
+    return -1
 
 
 @kernel
@@ -322,3 +332,66 @@ def _and_with_epsilon(store, first, excluded):
     if store.nodes[excluded].nullable:
         return Node.EMPTY
     return result
+
+
+@inline
+def _is_anything(store, node):
+    """Whether a node is u*t."""
+    if store.nodes[node].kind != NodeKind.CONCAT:
+        return False
+    head = store.nodes[node].a
+    if store.nodes[head].kind != NodeKind.REPEAT or store.nodes[head].low != 0 or store.nodes[head].high != UNBOUNDED:
+        return False
+    return store.nodes[store.nodes[head].a].all_units
+
+
+@inline
+def _leads_to(store, node, anything):
+    """Whether a node is code points, and repetitions of code points, followed by `anything`."""
+    for _ in range(MAX_PARTS):
+        if store.nodes[node].kind != NodeKind.CONCAT:
+            return False
+        spend(store, 1)
+        head = store.nodes[node].a
+        if store.nodes[head].kind == NodeKind.REPEAT:
+            head = store.nodes[head].a
+        if not store.nodes[head].unit:
+            return False
+        node = store.nodes[node].b
+        if node == anything:
+            return True
+    return False
+
+
+@kernel
+def _drop_included(store, first):
+    """Drop members of a union, the scratch items from `first`, that are included in another one."""
+    for i in range(first, store.scratch_top):
+        anything = store.scratch[i]
+        if not _is_anything(store, anything):
+            continue
+        kept = first
+        for j in range(first, store.scratch_top):
+            other = store.scratch[j]
+            if other == anything or not _leads_to(store, other, anything):
+                store.scratch[kept] = other
+                kept += 1
+        store.scratch_top = kept
+        return
+
+
+@kernel
+def _is_included(store, node, union):
+    """Whether a node is seen to be included in a member of a union, or in `union` itself if that is another node."""
+    if node <= Node.FIRST_SINGLE or store.nodes[node].kind != NodeKind.CONCAT:
+        return False
+    if store.nodes[union].kind != NodeKind.UNION:
+        return _is_anything(store, union) and _leads_to(store, node, union)
+    n = n_operands(store, union)
+    if n > MAX_MEMBERS:
+        return False
+    for i in range(n):
+        member = operand(store, union, i)
+        if member == node or (_is_anything(store, member) and _leads_to(store, node, member)):
+            return True
+    return False

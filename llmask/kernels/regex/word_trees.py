@@ -33,7 +33,7 @@ DEPTH, N_ENTRIES, BRANCH_BEFORE = -3, -2, -1  # before a branch's entries
 HEADER = 3
 NO_BRANCH = 0
 WORDS_A_PART = 2048
-FIRST_WORD = 1  # of `data`: the number of words, the length of each, their bytes
+FIRST_LENGTH = 1  # of `data`: the number of words, the length of each, their bytes
 MOST_NODES_A_WORD = 4  # an explicit list is no expression that explodes: it may take more nodes than one call
 
 
@@ -63,9 +63,9 @@ def make_words(store, kept, data):
             kept.word_place = at
             kept.word_branch = branch
             return NOT_DONE
-        length = data[FIRST_WORD + i]
+        length = data[FIRST_LENGTH + i]
         is_last = i + 1 == n_words
-        beyond = 0 if is_last else _n_common(literals, at, length, at + length, data[FIRST_WORD + i + 1])
+        beyond = 0 if is_last else _n_common(literals, at, length, at + length, data[FIRST_LENGTH + i + 1])
         # the word is an entry of the branch where it parts from the word before or the next one
         branch = _open(store, branch, max(before, beyond))
         depth = store.scratch[branch + DEPTH]
@@ -90,11 +90,11 @@ def _put_words(store, data):
     n_words = data[0]
     n_bytes = 0
     for i in range(n_words):
-        n_bytes += data[FIRST_WORD + i]
+        n_bytes += data[FIRST_LENGTH + i]
     at = store.n_literals
     literals = reserve(store.literals, at + n_bytes)
     for i in range(n_bytes):
-        literals[at + i] = (data[FIRST_WORD + n_words + (i >> 2)] >> (8 * (i & 3))) & 255
+        literals[at + i] = (data[FIRST_LENGTH + n_words + (i >> 2)] >> (8 * (i & 3))) & 255
     store.n_literals = at + n_bytes
     return at
 
