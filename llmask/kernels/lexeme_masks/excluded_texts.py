@@ -3,22 +3,21 @@
     after `{"na`    me"                              a declared key
                     any string but `me"`, `il"`      every other key; `nail` is declared, and written already
 
-No token stays inside of the second that does not stay inside of a string, as of any beginning there are infinitely many
-strings and finitely many are excluded; the first begins as strings do. Lexemes end where a string ends, but for tokens
-that hold all that is left of a name, and few tokens are so long. So only these are followed, where making the states
-and expressions behind each byte of each name took most of the time.
+A token stays inside of the second exactly if it stays inside of a string: any beginning of a string has infinitely many
+ends, and finitely many of them are excluded. The first begins as strings do. Lexemes end where a string ends, but for
+tokens that contain all the rest of a name, and few tokens are so long. So only these are followed; making the states
+and expressions after each byte of each name took most of the time.
 
-In: a lexer state. Out: the state whose mask it has, and exits that it has not. Cost: 1 us.
+In: a lexer state. Out: the state whose mask it has, and exits that this one has not. Cost: 1 us.
 """
 
 from __future__ import annotations
 
-from ..lexer.states import DEAD, make_state, next_state
+from ..lexer.states import DEAD, is_start, live_lexeme, live_rest, n_live, next_state, state_of
 from ..machine.jit import inline, kernel
 from ..regex.derivatives import derivative
 from ..regex.nodes import BYTE_DISTANCE, Node, push
 from ..regex.text_derivatives import byte_at, free_part, literal_length
-from ..tables.interning import list_item, list_length
 from ..tables.memory import spend
 from ..vocabulary.trie_words import depth_of, subtree_end
 from .exits import add_exit, child_towards
@@ -43,41 +42,39 @@ def free_state(store, state):
 
     DEAD: it is not of this kind.
     """
-    n = list_length(store.state_keys, state)
-    if n & 1 != 0:
+    if is_start(store, state):
         return DEAD, Node.EMPTY
     lexeme = -1
     free = Node.EMPTY
     texts = Node.EMPTY
-    for i in range(0, n, 2):
-        node = list_item(store.state_keys, state, i + 1)
-        if literal_length(store, node) > 0:
+    for i in range(n_live(store, state)):
+        rest = live_rest(store, state, i)
+        if literal_length(store, rest) > 0:
             continue
         if lexeme >= 0:
             return DEAD, Node.EMPTY
-        lexeme = list_item(store.state_keys, state, i)
-        free, texts = free_part(store, node)
+        lexeme = live_lexeme(store, state, i)
+        free, texts = free_part(store, rest)
     if free == Node.EMPTY:
         return DEAD, Node.EMPTY
-    for i in range(0, n, 2):
-        node = list_item(store.state_keys, state, i + 1)
-        if literal_length(store, node) > 0 and not _begins_like(store, node, free):
+    for i in range(n_live(store, state)):
+        rest = live_rest(store, state, i)
+        if literal_length(store, rest) > 0 and not _begins_like(store, rest, free):
             return DEAD, Node.EMPTY
-    first = store.scratch_top
-    push(store, lexeme)
-    push(store, free)
-    return make_state(store, first, False), texts
+    return state_of(store, lexeme, free), texts
 
 
 @kernel
 def put_ends_right(store, state, first, end, root, texts, in_place):
-    """Of the exits from number `first` on before `end`, where the walk of a `free_state` from node `root` of the trie
-    found all, give those that are the end of one of the texts, or of a literal, the states behind `state` itself; DEAD
-    where none is. They are changed, or others are added for the same nodes.
+    """Give the exits at the end of one of the texts, or of a literal, the states after `state` itself; DEAD where there
+    is no such state.
+
+    The exits from number `first` on before `end` are all that the walk of a `free_state` found from node `root` of the
+    trie. They are changed, or others are added for the same nodes.
     """
     shortest = store.nodes[texts].distance // BYTE_DISTANCE
-    for i in range(0, list_length(store.state_keys, state), 2):
-        n = literal_length(store, list_item(store.state_keys, state, i + 1))
+    for i in range(n_live(store, state)):
+        n = literal_length(store, live_rest(store, state, i))
         if n > 0:
             shortest = min(shortest, n)
     above = depth_of(store.trie[root])
@@ -90,8 +87,7 @@ def put_ends_right(store, state, first, end, root, texts, in_place):
             continue
         child = child_towards(store, root, node)
         if not _begins_one(store, state, store.child_byte[child], texts):
-            word = store.trie[store.child_node[child]]
-            passed = subtree_end(word)
+            passed = subtree_end(store.trie[store.child_node[child]])
         elif _spells_one(store, state, root, node, length, texts):
             there = state_after_path(store, state, root, node)
             if in_place:
@@ -105,8 +101,8 @@ def _begins_one(store, state, byte, texts):
     """Whether one of the texts, or of the literals of a state, begins with a byte."""
     if derivative(store, texts, byte) != Node.EMPTY:
         return True
-    for i in range(0, list_length(store.state_keys, state), 2):
-        literal = list_item(store.state_keys, state, i + 1)
+    for i in range(n_live(store, state)):
+        literal = live_rest(store, state, i)
         if literal_length(store, literal) > 0 and byte_at(store, literal, 0) == byte:
             return True
     return False
@@ -114,7 +110,7 @@ def _begins_one(store, state, byte, texts):
 
 @inline
 def state_after_path(store, state, root, target):
-    """The state behind the bytes from one node of the trie to another."""
+    """The state after the bytes from one node of the trie to another."""
     node = root
     while node != target and state != DEAD:
         child = child_towards(store, node, target)
@@ -138,8 +134,8 @@ def _spells_one(store, state, root, target, length, texts):
         if rest != Node.EMPTY:
             rest = derivative(store, rest, byte)
     spells = rest != Node.EMPTY and store.nodes[rest].nullable
-    for i in range(0, list_length(store.state_keys, state), 2):
-        literal = list_item(store.state_keys, state, i + 1)
+    for i in range(n_live(store, state)):
+        literal = live_rest(store, state, i)
         if literal_length(store, literal) == length:
             same = True
             for j in range(length):

@@ -1,6 +1,6 @@
-"""Exits: the places of the trie where a lexeme ends, see trie_walk.py, and what is asked of them again and again.
+"""Exits: the nodes of the trie at which a lexeme ends, see trie_walk.py; and searches among the children of a node.
 
-In: a node of the trie and the lexer state there. Out: its fields. Cost: a load each, side by side.
+In: a node of the trie and the lexer state there. Out: the exit's fields. Cost: a load each, next to each other.
 """
 
 from __future__ import annotations
@@ -15,26 +15,29 @@ def add_exit(store, node, state):
     n = store.n_exits
     exit = reserve(store.exits, n + 1)[n]
     word = store.trie[node]
-    first = store.child_first[node]
     exit.node = node
     exit.state = state
     exit.token = token_of(word)
     exit.depth = depth_of(word)
-    exit.child = first
+    exit.child = store.child_first[node]
     exit.end = store.child_first[node + 1]
     store.n_exits = n + 1
 
 
 @inline
-def child_towards(store, node, target):
-    """The child of a node that `target`, another one below it, is or is below: where the lists of children have it."""
-    child_node = store.child_node
-    low = store.child_first[node]
-    high = store.child_first[node + 1]
-    while high - low > 1:  # nodes are in depth-first order: the last child that is not behind it
-        middle = (low + high) >> 1
-        if child_node[middle] <= target:
-            low = middle
+def bisect_left(items, first, end, value):
+    """Place of the first of the ascending items[first:end] that is not below a value, or `end`."""
+    while first < end:
+        middle = (first + end) >> 1
+        if items[middle] < value:
+            first = middle + 1
         else:
-            high = middle
-    return low
+            end = middle
+    return first
+
+
+@inline
+def child_towards(store, node, target):
+    """The child of a node that leads to `target`, a node below it: where the lists of children have it."""
+    first, end = store.child_first[node], store.child_first[node + 1]
+    return bisect_left(store.child_node, first, end, target + 1) - 1  # depth-first order: the last one not after it

@@ -1,4 +1,4 @@
-"""Masks that are kept: equal bitmasks once, short ones as lists of tokens.
+"""Interned masks: equal bitmasks are kept once, short ones as lists of tokens.
 
 In: a mask in progress. Out: its number, or where its list begins. Cost: 1.5 us a bitmask of 128,000 tokens.
 """
@@ -9,12 +9,21 @@ from ..machine.jit import inline, kernel
 from ..machine.lanes import lowest_bit, without_lowest_bit
 from ..machine.raw import VECTOR_BYTES, differ_vectors
 from ..tables.interning import mix
+from ..tables.kinds import MaskKind
 from ..tables.linear_hash import HASH_BITS, NOT_FOUND, add_record, first_place, next_record
 from ..tables.memory import block, copy_bytes, ensure, load_i32, load_i64, new_block, reserve, store_i64
 from ..tables.store_layout import STORE
 from .trie_walk import has_bit, set_bit
 
 LINE = 8  # pairs of words in a line of the cache
+HASH_LANES = 4  # of the hash
+_LINK_BYTES = STORE.record("mask_links").n_bytes
+
+
+@inline
+def _pair(words, i):
+    """A pair of words, 64 bits."""
+    return load_i64(words + i * 8)
 
 
 @inline
@@ -24,14 +33,13 @@ def _hash_words(words, n_words):
     two = 6
     three = 7
     four = 8
-    n = n_words & -8
-    for i in range(0, n, 8):
-        at = words + i * 4
-        one = mix(one, load_i64(at))
-        two = mix(two, load_i64(at + 8))
-        three = mix(three, load_i64(at + 16))
-        four = mix(four, load_i64(at + 24))
-    for i in range(n, n_words):
+    n_pairs = n_words // 2 & -HASH_LANES
+    for i in range(0, n_pairs, HASH_LANES):
+        one = mix(one, _pair(words, i))
+        two = mix(two, _pair(words, i + 1))
+        three = mix(three, _pair(words, i + 2))
+        four = mix(four, _pair(words, i + 3))
+    for i in range(2 * n_pairs, n_words):
         one = mix(one, load_i32(words + i * 4))
     return mix(mix(mix(one, two), three), four) & HASH_BITS
 
@@ -47,7 +55,7 @@ def _are_equal(one, other, n_bytes):
 
 
 @inline
-def store_mask(store, words):
+def _store_mask(store, words):
     """Number of an equal mask of the store, or of a new copy."""
     return intern_mask(store, STORE.masks, STORE.mask_heads, STORE.n_masks, STORE.mask_links, words, store.n_words)
 
@@ -59,15 +67,15 @@ def intern_mask(table, masks, heads, count, links_slot, words, n_words):
     place = first_place(table, heads, count, hashed)
     links = block(table, links_slot)
     while place != 0:
-        number, place = next_record(place, links, 8, hashed)
+        number, place = next_record(place, links, _LINK_BYTES, hashed)
         if number != NOT_FOUND and _are_equal(load_i64(block(table, masks) + number * 8), words, n_words * 4):
             return number
     number = table[count]
     copy = new_block(table, n_words * 4)
     copy_bytes(copy, words, n_words * 4)
     store_i64(ensure(table, masks, (number + 1) * 8) + number * 8, copy)
-    links = ensure(table, links_slot, (number + 1) * 8)
-    add_record(table, heads, count, links, 8, hashed)
+    links = ensure(table, links_slot, (number + 1) * _LINK_BYTES)
+    add_record(table, heads, count, links, _LINK_BYTES, hashed)
     return number
 
 
@@ -79,10 +87,8 @@ def allow_duplicates(store, words):
     tokens with the same bytes or none of them.
     """
     added = 0
-    pairs = store.duplicate_pairs
     for i in range(store.n_duplicates):
-        token = pairs[i].token
-        other = pairs[i].other
+        token, other = store.duplicate_pairs[i].token, store.duplicate_pairs[i].other
         if has_bit(words, token) and not has_bit(words, other):
             set_bit(words, other)
             added += 1
@@ -90,26 +96,26 @@ def allow_duplicates(store, words):
 
 
 @inline
-def _is_clear(words):
-    """Whether no bit is set in the next LINE pairs of words."""
+def _is_clear(words, first):
+    """Whether no bit is set in LINE pairs of words from the first one on."""
     found = 0
-    for pair in range(LINE):
-        found |= load_i64(words + pair * 8)
+    for i in range(first, first + LINE):
+        found |= _pair(words, i)
     return found == 0
 
 
 @kernel
-def list_tokens(store, words, n_tokens):
+def _list_tokens(store, words, n_tokens):
     """Append the set bits to `token_lists`; returns the position of the first."""
     first = store.n_token_lists
     tokens = reserve(store.token_lists, first + n_tokens + 1)
     n = 0
-    pair = 0  # two words at a time; behind the last there is room
+    pair = 0  # after the last word there is room for another
     n_pairs = (store.n_words + 1) // 2
     while n < n_tokens and pair < n_pairs:
-        while pair + LINE <= n_pairs and _is_clear(words + pair * 8):
+        while pair + LINE <= n_pairs and _is_clear(words, pair):
             pair += LINE
-        bits = load_i64(words + pair * 8)
+        bits = _pair(words, pair)
         while bits != 0:
             tokens[first + n] = pair * 64 + lowest_bit(bits)
             bits = without_lowest_bit(bits)
@@ -117,3 +123,11 @@ def list_tokens(store, words, n_tokens):
         pair += 1
     store.n_token_lists = first + n
     return first
+
+
+@inline
+def keep_mask(store, words, n_tokens, most_listed):
+    """Keep a mask as a list, or as a bitmask where it has more tokens; its kind, and its place or number."""
+    if n_tokens <= most_listed:
+        return MaskKind.LIST, _list_tokens(store, words, n_tokens)
+    return MaskKind.WORDS, _store_mask(store, words)

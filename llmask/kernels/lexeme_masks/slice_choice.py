@@ -1,9 +1,9 @@
-"""Which slice a lexer state may take: a family of tokens all of which certainly stay alive.
+"""Which slice a lexer state may take: a family of tokens that all certainly stay inside its lexemes.
 
-A *slice* holds the tokens of 1 to k strings of one regex node (a code point). Whether a state takes them all is
-decided by the structure of its expressions, not by following the tokens: by product construction one `maxLength` cost
-8 ms. Where a pattern counts as well, see lexeme_masks/slice_capacity.py. (Idea of slices: the llguidance project,
-docs/optimizations.md.)
+A *slice* has the tokens of 1 to k strings of one regex node (a code point). Whether a state takes them all is an
+inclusion of languages. It is decided by the structure of the state's expressions, not by following the tokens: by
+product construction one `maxLength` cost 8 ms. Where a pattern counts as well, see slice_capacity.py. (Idea of slices:
+the llguidance project, docs/optimizations.md.)
 
 In: a lexer state. Out: a position in `slices`. Cost: under 1 us.
 """
@@ -11,17 +11,17 @@ In: a lexer state. Out: a position in `slices`. Cost: under 1 us.
 from __future__ import annotations
 
 from ..lexer.dense_transitions import is_wide
-from ..lexer.states import is_lazy
+from ..lexer.states import is_lazy, live_rest, n_live, only_rest
 from ..machine.jit import inline, kernel
 from ..regex.constructors import make_not
 from ..regex.emptiness import is_empty
-from ..regex.nodes import UNBOUNDED, push
-from ..regex.set_operations import QUOTE, make_and
-from ..tables.interning import list_item, list_length, list_offset, map_get, map_put
+from ..regex.nodes import UNBOUNDED, as_difference, n_operands, operand
+from ..regex.products import roams
+from ..regex.set_operations import QUOTE, intersection_of
+from ..tables.interning import map_get, map_put
 from ..tables.kinds import NodeKind
 from ..tables.memory import spend
-from .slice_capacity import counted_room
-from .slice_closure import roams
+from .slice_capacity import MOST_MEMBERS, counted_room
 
 NODE_BITS = 32
 NO_ROOM = -1
@@ -33,10 +33,7 @@ def _covers(store, node, char):
     key = node << NODE_BITS | char
     known = map_get(store.covered, key)
     if known < 0:
-        first = store.scratch_top
-        push(store, char)
-        push(store, make_not(store, node))
-        known = 1 if is_empty(store, make_and(store, first)) else 0
+        known = 1 if is_empty(store, intersection_of(store, char, make_not(store, node))) else 0
         if store.exceeded == 0:
             map_put(store.covered, key, known)
     return known != 0
@@ -52,44 +49,36 @@ def _repeats(store, node, char):
     return 0
 
 
-@inline
-def _lexeme(store, state, j):
-    """What is left of a lexeme of a state."""
-    return store.state_keys.pool[list_offset(store.state_keys, state) + 2 * j + 1]
-
-
 @kernel
 def _is_in_lexeme(store, state, node):
-    """Whether what is left of a lexeme of a state is `node`, or a union that has it."""
-    n = list_length(store.state_keys, state) // 2
+    """Whether the rest of a live lexeme of a state is `node`, or a union that has it."""
+    n = n_live(store, state)
     spend(store, n >> 2)
     for j in range(n):
-        left = _lexeme(store, state, j)
-        if left == node:
+        rest = live_rest(store, state, j)
+        if rest == node:
             return True
-        if store.nodes[left].kind == NodeKind.UNION:
-            members = store.nodes[left].a
-            spend(store, list_length(store.node_lists, members) >> 2)
-            for i in range(list_length(store.node_lists, members)):
-                if list_item(store.node_lists, members, i) == node:
+        if store.nodes[rest].kind == NodeKind.UNION:
+            spend(store, n_operands(store, rest) >> 2)
+            for i in range(n_operands(store, rest)):
+                if operand(store, rest, i) == node:
                     return True
     return False
 
 
 @kernel
 def _leaves_some(store, state, excluded):
-    """Whether a state is alive where all strings but those of `excluded` go on without end.
+    """Whether a state is alive where all strings but the `excluded` ones go on without end.
 
-    Those may be finitely many, and more that lexemes of the state match: where these are over, no others are excluded.
+    These may be finitely many, and more that lexemes of the state match: where these end, no others are excluded.
     """
     if store.nodes[excluded].finite:
         return True
     if store.nodes[excluded].kind != NodeKind.UNION:
         return _is_in_lexeme(store, state, excluded)
-    members = store.nodes[excluded].a
-    spend(store, list_length(store.node_lists, members) >> 2)
-    for i in range(list_length(store.node_lists, members)):
-        member = list_item(store.node_lists, members, i)
+    spend(store, n_operands(store, excluded) >> 2)
+    for i in range(n_operands(store, excluded)):
+        member = operand(store, excluded, i)
         if not store.nodes[member].finite and not _is_in_lexeme(store, state, member):
             return False
     return True
@@ -97,64 +86,54 @@ def _leaves_some(store, state, excluded):
 
 @kernel
 def cover(store, state, node, char):
-    """A number of strings of `char` after any of which, in any order, a state with `node` is certainly alive.
+    """A number n so that any n strings of `char`, in any order, leave a state with `node` alive.
 
     Decided by structure, so a bound of 10,000 costs no states: repetitions, unions of them (the best branch), and an
     unbounded repetition without finitely many strings (a free key that excludes declared names: any prefix can still be
-    continued to a string that is not excluded), and without those of other lexemes of the state (a free key beside
-    those that `patternProperties` match).
+    continued to a string that is not excluded), and without strings of other lexemes of the state (a free key besides
+    the keys that `patternProperties` match).
 
-    Sound because `node` has a string: a lexer state holds no empty node. So have both parts of a concatenation and the
+    Sound because `node` has a string: a lexer state has no empty node. So have both parts of a concatenation and the
     operands of an intersection; a member of a union may have none and is asked.
     """
-    kind = store.nodes[node].kind
-    if kind == NodeKind.UNION:
+    if store.nodes[node].kind == NodeKind.UNION:
         best = 0
-        members = store.nodes[node].a
-        n = list_length(store.node_lists, members)
-        if n > 16:
+        n = n_operands(store, node)
+        if n > MOST_MEMBERS:
             return 0
         for i in range(n):
-            member = list_item(store.node_lists, members, i)
+            member = operand(store, node, i)
             # the union has a string, a member need not: in .*(?=a)b|xy only xy is left
             if not is_empty(store, member):
                 best = max(best, _repeats(store, member, char))
         return best
-    if kind == NodeKind.CONCAT and store.nodes[store.nodes[node].a].kind == NodeKind.AND:
+    if store.nodes[node].kind == NodeKind.CONCAT and store.nodes[store.nodes[node].a].kind == NodeKind.AND:
         node = store.nodes[node].a
-        kind = NodeKind.AND
-    if kind == NodeKind.AND:
-        members = store.nodes[node].a
-        if list_length(store.node_lists, members) != 2:
-            return 0
-        for i in range(2):
-            excluded = list_item(store.node_lists, members, i)
-            other = list_item(store.node_lists, members, 1 - i)
-            if store.nodes[excluded].kind == NodeKind.NOT and _leaves_some(store, state, store.nodes[excluded].a):
-                if _repeats(store, other, char) == UNBOUNDED:
-                    return UNBOUNDED
-        return 0
-    return _repeats(store, node, char)
+    if store.nodes[node].kind != NodeKind.AND:
+        return _repeats(store, node, char)
+    other, excluded = as_difference(store, node)
+    is_endless = _leaves_some(store, state, excluded) and _repeats(store, other, char) == UNBOUNDED
+    return UNBOUNDED if is_endless else 0
 
 
 @kernel
 def cover_of_state(store, state, char):
-    """A number of strings of `char` after any of which a state is certainly alive.
+    """A number n so that any n strings of `char` leave a state alive.
 
     Where a lazy lexeme ends inside a token all the others do, too: each of them has to go on.
     """
-    n = list_length(store.state_keys, state) // 2
+    n = n_live(store, state)
     n_lazy = 0
     covered = 0
     for j in range(n):
-        if is_lazy(store, _lexeme(store, state, j)):
+        if is_lazy(store, live_rest(store, state, j)):
             n_lazy += 1
         else:
-            covered = max(covered, cover(store, state, _lexeme(store, state, j), char))
+            covered = max(covered, cover(store, state, live_rest(store, state, j), char))
     if (covered != 0 and n_lazy == 0) or not is_wide(store, state):
         return covered if n_lazy == 0 else 0
     for j in range(n):
-        node = _lexeme(store, state, j)
+        node = live_rest(store, state, j)
         if n_lazy == 0:
             room = counted_room(store, node, char)
             if room == 0 and roams(store, node, char, 1):
@@ -167,13 +146,13 @@ def cover_of_state(store, state, char):
 
 @inline
 def exact_room(store, state):
-    """How many strings of the first slice's node a state takes and no more, or NO_ROOM: a string of bounded length.
+    """The most strings of the first slice's node that a state takes, or NO_ROOM: it is in a string of bounded length.
 
     A token of that slice without a bound then stays alive if it is not longer, and only the others have to be walked.
     """
-    node = list_item(store.state_keys, state, 1)
+    node = only_rest(store, state)
     repeat = store.nodes[node].a
-    if store.n_slices == 0 or list_length(store.state_keys, state) != 2 or store.nodes[node].kind != NodeKind.CONCAT:
+    if store.n_slices == 0 or store.nodes[node].kind != NodeKind.CONCAT:
         return NO_ROOM
     if store.nodes[repeat].kind != NodeKind.REPEAT or store.nodes[repeat].high == UNBOUNDED:
         return NO_ROOM

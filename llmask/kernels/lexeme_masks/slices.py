@@ -1,7 +1,7 @@
-"""Making a slice: which tokens it holds, their mask, and the trie of all others (see trie_walk.py for the use).
+"""Making a slice: which tokens it has, their mask, and the trie of all others (see trie_walk.py for the use).
 
-In: the node of one code point. Out: how many of them each token has that is nothing else; for the mask of a slice the
-trie of the rest: the nodes of the whole trie that lead to another token, in the same order.
+In: the node of one code point. Out: of how many code points each token consists, if of nothing else; for the mask of a
+slice the trie of the rest: the nodes of the whole trie that lead to another token, in the same order.
 Cost: two walks of the trie, 1 ms each for 128,000 tokens.
 """
 
@@ -15,31 +15,34 @@ from ..regex.nodes import UNBOUNDED, Node
 from ..tables.memory import load_i32, load_i64, reserve, store_i32, store_i64
 from ..vocabulary.trie_words import byte_of, depth_of, subtree_end, token_of
 
+N_DEPTHS = TRIE_DEPTH_MASK + 2
+_BYTE_AND_DEPTH = TRIE_BYTE_MASK | TRIE_DEPTH_MASK << TRIE_DEPTH_SHIFT
+
 
 @kernel
 def count_characters(store, char, counts):
     """Write into `counts[token]` how many strings of `char` a token is, for every token that is one or more.
 
-    The strings are a prefix code: behind each of them, and there alone, any number may follow.
+    The strings are a prefix code: after each of them, and there alone, any number may follow.
     """
     trie = store.trie
-    first = store.scratch_top
-    begun = first + TRIE_DEPTH_MASK + 2  # of each byte the derivative between two characters, where most bytes are
-    counted = begun + 256  # of each depth the characters that ended on the way there
-    store.scratch_top = counted + TRIE_DEPTH_MASK + 2
+    rests = store.scratch_top  # of each depth the derivative by the bytes on the way there
+    counted = rests + N_DEPTHS  # of each depth the characters that ended on the way there
+    begun = counted + N_DEPTHS  # of each byte the derivative between two characters, where most bytes are
+    store.scratch_top = begun + 256
     reserve(store.scratch, store.scratch_top)
     between = make_repeat(store, char, 0, UNBOUNDED)
     for byte in range(256):
         rest = derivative(store, between, byte)
         store.scratch[begun + byte] = rest
     scratch = store.scratch
-    scratch[first] = between
+    scratch[rests] = between
     scratch[counted] = 0
     node = 1
     while node < store.n_trie:
         word = trie[node]
         depth = depth_of(word)
-        above, byte = scratch[first + depth - 1], byte_of(word)
+        above, byte = scratch[rests + depth - 1], byte_of(word)
         if above == between:
             rest = scratch[begun + byte]
         else:
@@ -48,7 +51,7 @@ def count_characters(store, char, counts):
         if rest == Node.EMPTY:
             node = subtree_end(word)
             continue
-        scratch[first + depth] = rest
+        scratch[rests + depth] = rest
         count = scratch[counted + depth - 1] + store.nodes[rest].nullable
         scratch[counted + depth] = count
         token = token_of(word)
@@ -60,7 +63,7 @@ def count_characters(store, char, counts):
                     counts[other] = count
                     other = store.duplicates[other]
         node += 1
-    store.scratch_top = first
+    store.scratch_top = rests
 
 
 @kernel
@@ -70,9 +73,9 @@ def write_rest(store, mask, rest, main, source, source_main, n_source):
     `mask` is int32[n_words], `rest` the address of int64[n], its words, `main` that of int32[n], for each node the
     whole trie's. `source` and `source_main` are such arrays of `n_source` nodes, of a trie that has all these tokens.
     """
-    path = store.scratch_top  # of each depth the node of the source, and behind these where it is in `rest`
-    written = path + TRIE_DEPTH_MASK + 2
-    scratch = reserve(store.scratch, written + TRIE_DEPTH_MASK + 2)
+    path = store.scratch_top  # of each depth the node of the source
+    written = path + N_DEPTHS  # and where it is in `rest`
+    scratch = reserve(store.scratch, written + N_DEPTHS)
     store_i64(rest, 0)
     store_i32(main, 0)
     scratch[written] = 0
@@ -91,7 +94,7 @@ def write_rest(store, mask, rest, main, source, source_main, n_source):
         for i in range(n_common, depth + 1):
             above = scratch[path + i]
             word = load_i64(source + above * 8)
-            store_i64(rest + n * 8, word & (TRIE_BYTE_MASK | TRIE_DEPTH_MASK << TRIE_DEPTH_SHIFT))
+            store_i64(rest + n * 8, word & _BYTE_AND_DEPTH)
             store_i32(main + n * 4, load_i32(source_main + above * 4))
             scratch[written + i] = n
             n += 1

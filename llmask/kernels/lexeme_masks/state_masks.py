@@ -1,38 +1,42 @@
-"""Masks of lexer states: computed once by a walk, shared by all grammars of a tokenizer.
+"""Masks of lexer states: computed once by a walk of the trie, shared by all grammars of a tokenizer.
 
 Short masks are lists of tokens, others bitmasks; equal bitmasks are one (the keys of an object that exclude declared
-names have the mask of any string). A state inside of such a key has the mask of one inside of a string, and its exits
-but for those where a declared name ends (excluded_texts.py). Where no slice serves a wide state, or one that leaves
-many nodes to the walk, its mask is made of that of the first wide state with the same lexemes
-(lexeme_masks/delta_walk.py), or else by such a walk.
+names have the mask of any string). A mask is found in the first of these ways that serves:
 
-In: a lexer state. Out: mask, token count and exits in the record of its twin. Cost: the walk's.
+    that of the state without a bound that no token reaches
+    that of a string, for a key without declared names, and its exits but for the ends of names (excluded_texts.py)
+    that of the first wide state with the same lexemes, changed where both differ (delta_walk.py), for a wide state
+        without a slice, or whose slice leaves many nodes to the walk
+    that of a slice, and a walk of the tokens outside of it
+    a walk
+
+In: a lexer state. Out: mask, token count and exits in the record of its anonymous state. Cost: the walk's.
 """
 
 from __future__ import annotations
 
 from ..lexer.dense_transitions import is_wide
-from ..lexer.states import DEAD, lexeme_set, make_state
+from ..lexer.states import DEAD, lexeme_set, live_lexeme, n_live, only_rest, state_of
 from ..machine.jit import inline, kernel
 from ..regex.constructors import make_concat, make_repeat
 from ..regex.nodes import UNBOUNDED, push
-from ..tables.interning import list_item, list_length, list_offset
 from ..tables.kinds import MaskKind, NodeKind
-from ..tables.memory import copy_bytes, fill_bytes, load_i32, reserve, spend, store_i32
-from ..tables.store_layout import WORDS_MARGIN
+from ..tables.memory import copy_bytes, fill_bytes, load_i32, reserve, spend
 from .delta_walk import GIVEN_UP, changed_walk
 from .excluded_texts import free_state, put_ends_right
-from .kept_masks import allow_duplicates, list_tokens, store_mask
+from .kept_masks import allow_duplicates, keep_mask
 from .slice_choice import NO_ROOM, best_slice, exact_room
-from .trie_walk import narrow_walk, room_for_words, wide_walk
+from .trie_walk import clear_bit, mask_words, narrow_walk, room_for_words, wide_walk
 
 MANY_NODES = 16_000  # left to the walk by a slice: looking what changed comes first
 LIST_AT_MOST = 64  # longer lists are kept as bitmasks: of 128,000 tokens these are written as fast, and combined faster
+# numbers at `lengths` of a slice: the length of its longest token, then how many have more than 0, 1, ... code points
+LONGEST, LONGER_THAN = 0, 1
 
 
 @kernel
 def build_state_mask(store, asked):
-    """Compute mask, token count and exits of a lexer state, kept on its twin."""
+    """Compute mask, token count and exits of a lexer state, kept on its anonymous state."""
     state = store.states[asked].anonymous
     if store.states[state].mask_kind != MaskKind.NONE:
         return
@@ -62,44 +66,32 @@ def _without_bound(store, state):
 
     Either reads a token of n bytes in at most n rounds, and may leave after each: they go on and end alike.
     """
-    if list_length(store.state_keys, state) != 2:
-        return DEAD
-    node = list_item(store.state_keys, state, 1)
+    node = only_rest(store, state)
     repeat = store.nodes[node].a
     if store.nodes[node].kind != NodeKind.CONCAT or store.nodes[repeat].kind != NodeKind.REPEAT:
         return DEAD
     high = store.nodes[repeat].high
     if store.nodes[repeat].low != 0 or high == UNBOUNDED or high <= store.longest:
         return DEAD
-    first = store.scratch_top
-    push(store, list_item(store.state_keys, state, 0))
     unbounded = make_repeat(store, store.nodes[repeat].a, 0, UNBOUNDED)
-    push(store, make_concat(store, unbounded, store.nodes[node].b))
-    return make_state(store, first, False)
-
-
-@inline
-def _n_left(store, best):
-    """Nodes that a slice leaves to the walk."""
-    return store.slices[best].n_trie
+    return state_of(store, live_lexeme(store, state, 0), make_concat(store, unbounded, store.nodes[node].b))
 
 
 @inline
 def _take_mask(store, state, other, first_exit):
-    """Give a state the mask of another one, and beside its exits those that were added from number `first_exit` on."""
-    anonymous = store.states[other].anonymous
-    store.states[state].mask = store.states[anonymous].mask
-    store.states[state].n_tokens = store.states[anonymous].n_tokens
-    store.states[state].first_exit = first_exit
-    store.states[state].n_exits = store.n_exits - first_exit
-    store.states[state].base = other
-    kind = store.states[anonymous].mask_kind
-    store.states[state].mask_kind = kind
+    """Give a state the mask of another one, and besides its exits the ones added from number `first_exit` on."""
+    own, taken = store.states[state], store.states[store.states[other].anonymous]
+    own.mask = taken.mask
+    own.n_tokens = taken.n_tokens
+    own.first_exit = first_exit
+    own.n_exits = store.n_exits - first_exit
+    own.base = other
+    own.mask_kind = taken.mask_kind
 
 
 @inline
 def first_replaced(store, anonymous, exit, end):
-    """The first exit from number `exit` on before `end` whose node has one of the twin's own, or `end`."""
+    """The first exit from number `exit` on before `end` at whose node a state has one of its own, or `end`."""
     own = store.states[anonymous].first_exit
     own_end = own + store.states[anonymous].n_exits
     if own == own_end:
@@ -113,9 +105,10 @@ def first_replaced(store, anonymous, exit, end):
 
 @kernel
 def _build_own_mask(store, state, asked):
-    """The same by a walk; `state` is the twin."""
+    """Compute the mask of an anonymous state by a walk: of what changed, with a slice, or a whole one."""
     if store.states[state].mask_kind != MaskKind.NONE:
         return
+    # which slice serves
     room = exact_room(store, state)
     best = best_slice(store, state) if room == NO_ROOM else 0
     if store.exceeded != 0:
@@ -127,21 +120,14 @@ def _build_own_mask(store, state, asked):
     reserve(store.exits, 1)
     lexemes = _lexemes(store, asked)
     base = store.bases[lexemes]
-    n_tokens, is_walked = GIVEN_UP, 0
-    if is_wide(store, state) and (best < 0 or _n_left(store, best) > MANY_NODES):
-        n_tokens = _changed_mask(store, state, base)
-        if n_tokens == GIVEN_UP:
-            store.n_exits = first_exit
-        else:
-            is_walked = store.states[base].walked
-    if n_tokens == GIVEN_UP and best >= 0:
-        taken = store.slices[best]
-        copy_bytes(words, taken.mask, n_bytes)
-        n_tokens = taken.n_tokens
-        if room != NO_ROOM:
-            n_tokens -= _forbid_longer(words, taken.lengths, taken.longer, room)
-        n_tokens += wide_walk(store, taken.trie, taken.main, 0, taken.n_trie, state)
-    elif n_tokens == GIVEN_UP:
+    # walk
+    is_walked = 0
+    n_tokens = _changed_mask(store, state, base, best)
+    if n_tokens != GIVEN_UP:
+        is_walked = store.states[base].walked
+    elif best >= 0:
+        n_tokens = _sliced_mask(store, state, best, room)
+    else:
         fill_bytes(words, n_bytes, 0)
         if is_wide(store, state):
             is_walked = 1
@@ -151,49 +137,57 @@ def _build_own_mask(store, state, asked):
     if store.exceeded != 0:
         store.n_exits = first_exit
         return
+    # keep it
     n_tokens += allow_duplicates(store, words)
     store.states[state].walked = is_walked
     store.states[state].first_exit = first_exit
     store.states[state].n_exits = store.n_exits - first_exit
     store.states[state].n_tokens = n_tokens
-    if n_tokens <= LIST_AT_MOST:
-        kind = MaskKind.LIST
-        store.states[state].mask = list_tokens(store, words, n_tokens)
-    else:
-        kind = MaskKind.WORDS
-        store.states[state].mask = store_mask(store, words)
-        if base == 0 and is_wide(store, state):
-            store.bases[lexemes] = state
+    kind, mask = keep_mask(store, words, n_tokens, LIST_AT_MOST)
+    store.states[state].mask = mask
+    if kind == MaskKind.WORDS and base == 0 and is_wide(store, state):
+        store.bases[lexemes] = state
     store.states[state].mask_kind = kind
-
-
-@inline
-def _forbid_longer(words, lengths, tokens, most):
-    """Take the tokens of a slice out of its mask that are longer than `most`; returns how many these are."""
-    n = load_i32(lengths + 4 + 4 * most) if most < load_i32(lengths) else 0
-    for i in range(n):
-        token = load_i32(tokens + 4 * i)
-        at = words + (token >> 5) * 4
-        store_i32(at, load_i32(at) & ~(1 << (token & 31)))
-    return n
 
 
 @kernel
 def _lexemes(store, state):
-    """The set of the lexemes that go on in a state; makes room for it in `bases`."""
+    """The set of the live lexemes of a state; makes room for it in `bases`."""
     first = store.scratch_top
-    for i in range(0, list_length(store.state_keys, state) & -2, 2):
-        push(store, store.state_keys.pool[list_offset(store.state_keys, state) + i])
+    for i in range(n_live(store, state)):
+        push(store, live_lexeme(store, state, i))
     number = lexeme_set(store, first)
     reserve(store.bases, number + 1)
     return number
 
 
 @kernel
-def _changed_mask(store, state, base):
-    """The mask of a state, made of that of another one; returns how many tokens it has, or GIVEN_UP."""
+def _changed_mask(store, state, base, best):
+    """The mask of a wide state, made of that of another one; returns how many tokens it has, or GIVEN_UP."""
+    if not is_wide(store, state) or (best >= 0 and store.slices[best].n_trie <= MANY_NODES):
+        return GIVEN_UP
     if base == 0 or store.states[base].mask_kind != MaskKind.WORDS:
         return GIVEN_UP
-    mask = store.masks[store.states[base].mask]
-    copy_bytes(store.words.address + WORDS_MARGIN, mask, store.n_words * 4)
-    return changed_walk(store, state, base)
+    first_exit = store.n_exits
+    copy_bytes(mask_words(store), store.masks[store.states[base].mask], store.n_words * 4)
+    n_tokens = changed_walk(store, state, base)
+    if n_tokens == GIVEN_UP:
+        store.n_exits = first_exit
+    return n_tokens
+
+
+@inline
+def _sliced_mask(store, state, best, room):
+    """The mask of a slice, without tokens that are longer than the room, and of the tokens outside of it that a walk
+    finds; returns how many tokens it has.
+    """
+    words = mask_words(store)
+    taken = store.slices[best]
+    copy_bytes(words, taken.mask, store.n_words * 4)
+    n_tokens = taken.n_tokens
+    if room != NO_ROOM and room < load_i32(taken.lengths + 4 * LONGEST):
+        n_longer = load_i32(taken.lengths + 4 * (LONGER_THAN + room))
+        for i in range(n_longer):
+            clear_bit(words, load_i32(taken.longer + 4 * i))
+        n_tokens -= n_longer
+    return n_tokens + wide_walk(store, taken.trie, taken.main, 0, taken.n_trie, state)

@@ -1,9 +1,9 @@
-"""Masks of parts: which tokens below a node of the trie stay inside the lexeme that is read there (mask/crossing.py).
+"""Masks of parts, the subtrees of the trie: which tokens below a node stay inside the lexeme that is read there.
 
-As the mask of a lexer state (state_masks.py), which is that of the part below the root: a function of a state and a
-node, computed once by a walk and shared by all grammars of a tokenizer. So is what follows the exits of a lexeme, all
-of them, in the state in which the next one begins: the ends of strings, behind which commas and braces may come, lead
-to a few hundred children, of which a few dozen go on.
+The mask of a lexer state (state_masks.py) is that of the part below the root. That of any part is a function of a
+state and a node, computed once by a walk and shared by all grammars of a tokenizer (mask/crossing.py uses it). So is
+what follows all exits of a lexeme, in the state in which the next one begins: after the ends of strings commas and
+braces may come; a few dozen of some hundred children go on.
 
 In: a lexer state and a node, or exits. Out: number of the part, its mask, token count and exits. Cost: the walk's.
 """
@@ -16,16 +16,15 @@ from ..machine.jit import inline, kernel
 from ..tables.interning import map_get, map_put
 from ..tables.kinds import MaskKind
 from ..tables.memory import fill_bytes, reserve, spend
-from ..tables.store_layout import WORDS_MARGIN
 from ..vocabulary.trie_words import subtree_end, token_of
 from .exits import add_exit
-from .kept_masks import allow_duplicates, list_tokens, store_mask
-from .trie_walk import narrow_walk, room_for_words, set_bit, wide_walk
+from .kept_masks import allow_duplicates, keep_mask
+from .trie_walk import mask_words, narrow_walk, room_for_words, set_bit, wide_walk
 
 NODE_BITS = 32
-BEHIND = 1 << 31  # the number of an exit in place of a node
-EXIT_NODES = 32  # nodes that an exit stands for when it is asked whether what follows is large enough to be a part
-MOST_LISTED = 1024  # tokens of a part that is a list; what follows exits is none where it has more
+AFTER_EXIT = 1 << 31  # the number of an exit in place of a node
+EXIT_NODES = 32  # nodes that an exit counts for in the test whether what follows is large enough to be a part
+MOST_LISTED = 1024  # tokens of a part that is a list; what follows exits is no part where it has more
 
 
 @kernel
@@ -49,15 +48,15 @@ def part_mask(store, state, node):
 def part_after(store, state, first, n):
     """Number of the part of all that follows exits in a state in which the next lexeme begins, or -1.
 
-    There is one where exits are many, and the state is narrow and was come to before: it will be again. The tokens that
-    end at an exit are among its own.
+    There is one where exits are many, the state is narrow, and it has a mask: it was reached before and will be again.
+    The tokens that end at an exit are among its own.
     """
     anonymous = store.states[state].anonymous
     if n * EXIT_NODES < store.least_part or store.states[anonymous].mask_kind == MaskKind.NONE:
         return -1
     if store.states[anonymous].accepts != 0 or is_wide(store, anonymous):
         return -1
-    key = (anonymous << NODE_BITS) | BEHIND | first
+    key = (anonymous << NODE_BITS) | AFTER_EXIT | first
     part = map_get(store.part_ids, key)
     if part < 0:
         first_exit = _begin(store)
@@ -71,9 +70,9 @@ def part_after(store, state, first, n):
 
 @inline
 def _walk_after(store, exit, dense):
-    """Allow the tokens that end at an exit, or below it inside the next lexeme, whose first expanded row is `dense`."""
+    """Allow the tokens that end at an exit, or below it inside the next lexeme, whose first dense row is `dense`."""
     there = store.exits[exit].state
-    words = store.words.address + WORDS_MARGIN
+    words = mask_words(store)
     is_finished = store.states[there].finished != 0
     ending = dense if is_finished else dense_row(store, there)
     n_tokens = 0
@@ -103,34 +102,32 @@ def _walk_after(store, exit, dense):
 @inline
 def _begin(store):
     """Clear the mask in progress; returns the number of the next exit."""
-    n_bytes = store.n_words * 4
-    words = room_for_words(store)
     reserve(store.exits, 1)
-    fill_bytes(words, n_bytes, 0)
+    fill_bytes(room_for_words(store), store.n_words * 4, 0)
     return store.n_exits
 
 
 @inline
 def _keep(store, key, first_exit, n_tokens, n_following):
     """Keep the mask in progress as that of a part; returns its number, or -1 where a limit is reached."""
-    words = store.words.address + WORDS_MARGIN
+    words = mask_words(store)
     if store.exceeded != 0:
         store.n_exits = first_exit
         return -1
     n_tokens += allow_duplicates(store, words)
     part = store.part_ids.count
-    fields = reserve(store.part_masks, part + 1)
-    is_list = n_tokens <= MOST_LISTED
-    if n_following != 0 and not is_list:
+    parts = reserve(store.part_masks, part + 1)
+    kind, mask = MaskKind.WORDS, 0
+    if n_following != 0 and n_tokens > MOST_LISTED:
         store.n_exits = first_exit
-        n_tokens = n_following = mask = 0
+        n_tokens = n_following = 0
     else:
-        mask = list_tokens(store, words, n_tokens) if is_list else store_mask(store, words)
-    fields[part].kind = MaskKind.LIST if is_list else MaskKind.WORDS
-    fields[part].mask = mask
-    fields[part].n_tokens = n_tokens
-    fields[part].first_exit = first_exit
-    fields[part].n_exits = store.n_exits - first_exit
-    fields[part].n_following = n_following
+        kind, mask = keep_mask(store, words, n_tokens, MOST_LISTED)
+    parts[part].kind = kind
+    parts[part].mask = mask
+    parts[part].n_tokens = n_tokens
+    parts[part].first_exit = first_exit
+    parts[part].n_exits = store.n_exits - first_exit
+    parts[part].n_following = n_following
     map_put(store.part_ids, key, part)
     return part

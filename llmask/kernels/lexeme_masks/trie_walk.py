@@ -1,4 +1,4 @@
-"""Tokens that stay inside the current lexeme, and the places of the trie where it ends.
+"""The walk of the prefix trie with the lexer: tokens that stay inside the current lexeme, and exits where it ends.
 
 The mask of a configuration is (A) tokens that stay inside a lexeme, a function of the lexer state alone and computed
 here, and (B) tokens that cross a lexeme's end, see mask/boundary_walk.py, which start from the *exits* found here:
@@ -8,29 +8,48 @@ here, and (B) tokens that cross a lexeme's end, see mask/boundary_walk.py, which
 
 Two layouts of the trie serve two kinds of states. A wide state (a string body) keeps most bytes alive: depth-first
 words are read one after the other, and a refused byte jumps over its subtree. A narrow state (a number) would jump
-256 times over the whole trie, so it reads the children side by side instead. Both step through *hot rows*: the
-transitions of a state expanded to 256 entries, so that a step is one load. Hot rows are a cache of the transition
-table (1 KB a state there would be 49 MB for 400 schemas) and are dropped together when they are many.
+256 times over the whole trie, so it reads the children next to each other instead. Both step by dense transitions.
 
-A slice (slice_choice.py) stands for most tokens of a wide state; its walk visits a trie of the other tokens only.
+Where nothing but literals may go on, as declared keys or the words of an enumeration, the trie is walked along the
+bytes of each, and no lexer state is made on the way: the mask after `{"` took 12 us.
 
-In: a store's table and a lexer state. Out: mask, token count and exits in the state's record.
-Cost: 1.5-2 ns a node in the wide walk.
+A slice (slice_choice.py) has most tokens of a wide state; its walk visits a trie of the other tokens only.
+
+In: a node of the trie and the lexer state there. Out: bits of the mask in progress, number of tokens, exits.
+Cost: 1.5-2 ns a node in the wide walk, 20 ns a byte of a literal.
 """
 
 from __future__ import annotations
 
-from ..lexer.dense_transitions import DENSE_BYTES, DenseEntry, check_walked, dense_row, dense_state, expand, is_wide
-from ..lexer.states import DEAD
+from ..lexer.dense_transitions import (
+    DENSE_ENTRIES,
+    DenseEntry,
+    check_walked,
+    dense_row,
+    dense_state,
+    expand,
+    is_wide,
+)
+from ..lexer.states import DEAD, live_rest, n_live
 from ..machine.jit import inline, kernel
-from ..tables.memory import load_i32, load_i64, reserve, spend, store_i32, store_i64
+from ..regex.nodes import n_operands, operand
+from ..regex.text_derivatives import byte_at, literal_length
+from ..tables.kinds import NodeKind
+from ..tables.memory import load_i32, load_i64, reserve, spend, store_i32
 from ..tables.store_layout import WORDS_MARGIN
 from ..vocabulary.trie_words import byte_of, depth_of, subtree_end, token_of
-from .excluded_texts import free_state, put_ends_right
-from .exits import add_exit
-from .literal_walk import NOT_LITERAL, literal_walk
+from .excluded_texts import free_state, put_ends_right, state_after_path
+from .exits import add_exit, bisect_left
 
-NEAR_NODES = 2048  # a subtree of so many nodes is 16 KB: jumping within it is cheaper than reading lists of children
+NEAR_NODES = 2048  # a subtree of this size is 16 KB: jumping within it is cheaper than reading lists of children
+# an entry of the stack: node | whether it was asked for an exit | place of its dense row
+NODE_SHIFT = 33
+ASKED = 1 << 32
+ROW_BITS = ASKED - 1
+NOT_LITERAL = -1
+NO_CHILD = -1
+MANY_LITERALS = 1024  # are walked together: each exit is looked for among those before it
+PAIR_BYTES = 8  # of words
 
 
 @inline
@@ -45,68 +64,83 @@ def set_bit(words, token):
 
 
 @inline
+def clear_bit(words, token):
+    at = words + (token >> 5) * 4
+    store_i32(at, load_i32(at) & ~(1 << (token & 31)))
+
+
+@inline
+def mask_words(store):
+    """Address of the words of the mask in progress."""
+    return store.words.address + WORDS_MARGIN
+
+
+@inline
 def room_for_words(store):
-    """Address of the words of a walk, enlarged to those of the vocabulary; there is room for a pair behind them."""
-    return reserve(store.words, store.n_words + (WORDS_MARGIN + 8) // 4).address + WORDS_MARGIN
+    """The same, enlarged to the words of the vocabulary; there is room for a pair after them."""
+    reserve(store.words, store.n_words + (WORDS_MARGIN + PAIR_BYTES) // 4)
+    return mask_words(store)
+
+
+@inline
+def _main_node(main, node):
+    """The node of the whole trie that is a node of a slice's."""
+    return node if main == 0 else load_i32(main + node * 4)
 
 
 @kernel
 def wide_walk(store, trie, main, node, end, state):
-    """Walk the depth-first words `trie[node + 1 : end]`, the subtree of `node`, which was reached in `state`.
-
-    `main` maps the nodes of a slice's trie to those of the whole one (0: this is the whole one).
-    A stack entry is node << 33 | asked for an exit << 32 | byte offset of the expanded row. Returns how many tokens.
+    """Walk the depth-first words `trie[node + 1 : end]`, the subtree of `node`, which was reached in `state`; returns
+    the number of tokens. For the trie of a slice `main` has the nodes of the whole one (0: this is the whole one).
 
     Half of the nodes end a token, in no order that a branch predictor could learn: the bit is set without asking, and
     NO_TOKEN sets one in the margin before the words. That alone took the walk from 3.6 to 1.9 ns a node
     (`python -m bench.walk`).
     """
-    words = store.words.address + WORDS_MARGIN
+    words = mask_words(store)
     stack = store.walk_stack
-    depth = depth_of(load_i64(trie + node * 8))
-    own = dense_row(store, state) * DENSE_BYTES
-    own_entry = own // DENSE_BYTES + DenseEntry.FIRST
-    store_i64(stack.address + depth * 8, (node << 33) | own)
+    own = dense_row(store, state) * DENSE_ENTRIES
+    own_entry = own // DENSE_ENTRIES + DenseEntry.FIRST
     rows = store.dense_rows
+    stack[depth_of(load_i64(trie + node * 8))] = node << NODE_SHIFT | own
     visited = 0
     n_tokens = 0
     node += 1
     while node < end:
         visited += 1
         word = load_i64(trie + node * 8)
-        at = stack.address + depth_of(word) * 8
-        above = load_i64(at - 8)
-        byte = byte_of(word)
-        if above & 0xFFFFFFFF == own:
+        depth, byte = depth_of(word), byte_of(word)
+        above = stack[depth - 1]
+        row = above & ROW_BITS
+        if row == own:
             # most nodes loop in the state the walk began in: no address here depends on what the node before stored
-            entry = load_i32(rows.address + own + byte * 4)
+            entry = rows[own + byte]
             if entry == own_entry:
-                store_i64(at, (node << 33) | own)
+                stack[depth] = node << NODE_SHIFT | own
                 set_bit(words, token_of(word))
                 n_tokens += 1 if token_of(word) >= 0 else 0
                 node += 1
                 continue
         else:
-            entry = load_i32(rows.address + (above & 0xFFFFFFFF) + byte * 4)
+            entry = rows[row + byte]
         if entry == DenseEntry.UNKNOWN:
-            entry = expand(store, (above & 0xFFFFFFFF) // DENSE_BYTES, byte)
+            entry = expand(store, row // DENSE_ENTRIES, byte)
             if store.exceeded != 0:
                 return n_tokens
             rows = store.dense_rows
-        if entry >= DenseEntry.FIRST:
-            store_i64(at, (node << 33) | ((entry - DenseEntry.FIRST) * DENSE_BYTES))
+        if entry >= DenseEntry.FIRST:  # the lexeme goes on
+            stack[depth] = node << NODE_SHIFT | (entry - DenseEntry.FIRST) * DENSE_ENTRIES
             set_bit(words, token_of(word))
             n_tokens += 1 if token_of(word) >= 0 else 0
             node += 1
             continue
-        if entry < 0:
-            add_exit(store, node if main == 0 else load_i32(main + node * 4), -entry)
-        elif above & (1 << 32) == 0:
-            store_i64(at - 8, above | (1 << 32))  # a node is asked once
-            parent_state = dense_state(store, (above & 0xFFFFFFFF) // DENSE_BYTES)
+        if entry < 0:  # it ends with this byte
+            add_exit(store, _main_node(main, node), -entry)
+        elif above & ASKED == 0:  # it may end before this byte: a node is asked once
+            stack[depth - 1] = above | ASKED
+            parent_state = dense_state(store, row // DENSE_ENTRIES)
             if store.states[parent_state].accepts != 0:
-                parent = above >> 33
-                add_exit(store, parent if main == 0 else load_i32(main + parent * 4), parent_state)
+                add_exit(store, _main_node(main, above >> NODE_SHIFT), parent_state)
         node = subtree_end(word)
     spend(store, visited >> 3)
     store.walked += visited
@@ -114,95 +148,179 @@ def wide_walk(store, trie, main, node, end, state):
     return n_tokens
 
 
+@kernel
+def _literal_walk(store, root, state):
+    """Walk along the literals of a state; returns how many tokens, or NOT_LITERAL: something else may go on, too."""
+    n = n_live(store, state)
+    n_literals = 0
+    for i in range(n):
+        n_literals += _n_literals(store, live_rest(store, state, i))
+        if n_literals >= MANY_LITERALS:  # or one that is something else
+            return NOT_LITERAL
+    spend(store, n_literals >> 4)
+    first_exit = store.n_exits
+    n_tokens = 0
+    for i in range(n):
+        rest = live_rest(store, state, i)
+        if literal_length(store, rest) > 0:
+            n_tokens += _walk_along(store, root, state, rest, first_exit)
+        else:
+            for j in range(n_operands(store, rest)):
+                n_tokens += _walk_along(store, root, state, operand(store, rest, j), first_exit)
+    return n_tokens
+
+
 @inline
-def _subtree_walk(store, trie, node, end, state):
-    """As `wide_walk` of the whole trie; of declared keys and others, that of others, whose exits are put right."""
-    n_tokens = literal_walk(store, node, state)
+def _n_literals(store, node):
+    """How many literals a node is a union of; MANY_LITERALS where it is something else."""
+    if literal_length(store, node) > 0:
+        return 1
+    if store.nodes[node].kind != NodeKind.UNION:
+        return MANY_LITERALS
+    n = n_operands(store, node)
+    for i in range(min(n, MANY_LITERALS)):
+        if literal_length(store, operand(store, node, i)) == 0:
+            return MANY_LITERALS
+    return n
+
+
+@kernel
+def _walk_along(store, root, state, literal, first_exit):
+    """Walk along one literal; returns how many tokens no other one had."""
+    words = mask_words(store)
+    n = literal_length(store, literal)
+    node = root
+    n_tokens = 0
+    n_read = 0
+    while n_read < n:
+        child = _child_with(store, node, byte_at(store, literal, n_read))
+        if child == NO_CHILD:
+            break
+        node = store.child_node[child]
+        n_read += 1
+        if n_read == n:
+            there = state_after_path(store, state, root, node)
+            if not _has_exit(store, first_exit, node):
+                add_exit(store, node, there)
+            if store.states[there].finished != 0:
+                break  # no other literal goes on
+        token = token_of(store.trie[node])
+        if token >= 0 and not has_bit(words, token):
+            set_bit(words, token)
+            n_tokens += 1
+    spend(store, 2 + (n_read >> 1))
+    store.walked += n_read
+    return n_tokens
+
+
+@inline
+def _child_with(store, node, byte):
+    """The child of a node by a byte: where the lists of children have it, or NO_CHILD."""
+    first, end = store.child_first[node], store.child_first[node + 1]
+    child = bisect_left(store.child_byte, first, end, byte)
+    return child if child < end and store.child_byte[child] == byte else NO_CHILD
+
+
+@inline
+def _has_exit(store, first, node):
+    """Whether one of the exits from number `first` on is at a node."""
+    spend(store, (store.n_exits - first) >> 3)
+    for i in range(first, store.n_exits):
+        if store.exits[i].node == node:
+            return True
+    return False
+
+
+@inline
+def _subtree_walk(store, node, state):
+    """As `wide_walk` below a node of the whole trie; where the state is one of declared keys and others, that of the
+    others, whose exits are put right.
+    """
+    n_tokens = _literal_walk(store, node, state)
     if n_tokens != NOT_LITERAL:
         return n_tokens
+    end = subtree_end(store.trie[node])
     first_exit = store.n_exits
     other, texts = free_state(store, state)
-    if other != DEAD:
-        n_tokens = wide_walk(store, trie, 0, node, end, other)
-        put_ends_right(store, state, first_exit, store.n_exits, node, texts, True)
-        return n_tokens
-    return wide_walk(store, trie, 0, node, end, state)
+    if other == DEAD:
+        return wide_walk(store, store.trie.address, 0, node, end, state)
+    n_tokens = wide_walk(store, store.trie.address, 0, node, end, other)
+    put_ends_right(store, state, first_exit, store.n_exits, node, texts, True)
+    return n_tokens
 
 
 @inline
-def write_frame(store, depth, node, dense):
-    """Put a node on the stack of a walk."""
-    first = store.child_first
+def write_frame(store, depth, node, dense, other):
+    """Put a node on the stack of a walk, reached in the state of a dense row (of two states, in delta_walk.py)."""
     frame = store.narrow_frames[depth]
     frame.node = node
-    frame.child = first[node]
-    frame.end = first[node + 1]
+    frame.child = store.child_first[node]
+    frame.end = store.child_first[node + 1]
     frame.dense = dense
+    frame.other = other
     frame.was_dead = 0
 
 
 @kernel
 def narrow_walk(store, root, root_state):
-    """Walk the children of `root`, reached in `root_state`, list by list; small subtrees, which lie close together,
-    and those of wide states go to `wide_walk`.
+    """Walk the children of `root`, reached in `root_state`, list by list; returns the number of tokens.
 
-    Returns the number of tokens.
+    Small subtrees, which are close together, and subtrees of wide states go to `wide_walk`.
     """
-    n_tokens = literal_walk(store, root, root_state)
+    n_tokens = _literal_walk(store, root, root_state)
     if n_tokens != NOT_LITERAL:
         return n_tokens
-    words = store.words.address + WORDS_MARGIN
-    trie = store.trie
-    child_first = store.child_first
-    child_byte = store.child_byte
-    child_node = store.child_node
+    words = mask_words(store)
     frames = store.narrow_frames
     n_tokens = 0
     depth = 0
-    write_frame(store, 0, root, dense_row(store, root_state))
-    rows = store.dense_rows
+    write_frame(store, 0, root, dense_row(store, root_state), 0)
     while depth >= 0 and store.exceeded == 0:
         frame = frames[depth]
-        child = first = frame.child
-        end = frame.end
-        dense = frame.dense
-        entry = DenseEntry.DEAD
-        while child < end:
-            at = dense * DENSE_BYTES + child_byte[child] * 4
-            entry = load_i32(rows.address + at)
-            if entry == DenseEntry.UNKNOWN:
-                entry = expand(store, dense, child_byte[child])
-                rows = store.dense_rows
-            child += 1
-            if entry != DenseEntry.DEAD:
-                break
-        spend(store, 1 + ((child - first) >> 3))
-        store.walked += child - first
-        if child - first > (0 if entry == DenseEntry.DEAD else 1):
-            frame.was_dead = 1
+        entry = _next_child(store, frame)
         if entry == DenseEntry.DEAD:  # all children are done
-            if frame.was_dead != 0 and store.states[dense_state(store, dense)].accepts != 0:
-                add_exit(store, frame.node, dense_state(store, dense))
+            state = dense_state(store, frame.dense)
+            if frame.was_dead != 0 and store.states[state].accepts != 0:
+                add_exit(store, frame.node, state)
             depth -= 1
             continue
-        frame.child = child
-        node = child_node[child - 1]
-        if entry < 0:
+        node = store.child_node[frame.child - 1]
+        if entry < 0:  # the lexeme ends with this byte
             add_exit(store, node, -entry)
             continue
-        word = trie[node]
+        word = store.trie[node]
         if token_of(word) >= 0:
             set_bit(words, token_of(word))
             n_tokens += 1
-        if child_first[node] == child_first[node + 1]:
+        if store.child_first[node] == store.child_first[node + 1]:
             continue
-        end_node = subtree_end(word)
+        # on below this child
         state = dense_state(store, entry - DenseEntry.FIRST)
-        if end_node - node <= NEAR_NODES or is_wide(store, state):
-            n_tokens += _subtree_walk(store, trie.address, node, end_node, state)
-            rows = store.dense_rows
+        if subtree_end(word) - node <= NEAR_NODES or is_wide(store, state):
+            n_tokens += _subtree_walk(store, node, state)
         else:
             depth += 1
-            write_frame(store, depth, node, entry - DenseEntry.FIRST)
+            write_frame(store, depth, node, entry - DenseEntry.FIRST, 0)
     check_walked(store)
     return n_tokens
+
+
+@inline
+def _next_child(store, frame):
+    """Entry of the next child that leads on from a frame, the one before `frame.child` then; or DenseEntry.DEAD."""
+    rows, child_byte = store.dense_rows, store.child_byte
+    first = child = frame.child
+    end, row = frame.end, frame.dense * DENSE_ENTRIES
+    entry = DenseEntry.DEAD
+    while child < end and entry == DenseEntry.DEAD:
+        entry = rows[row + child_byte[child]]
+        if entry == DenseEntry.UNKNOWN:
+            entry = expand(store, frame.dense, child_byte[child])
+            rows = store.dense_rows
+        child += 1
+    spend(store, 1 + ((child - first) >> 3))
+    store.walked += child - first
+    if child - first > (0 if entry == DenseEntry.DEAD else 1):
+        frame.was_dead = 1
+    frame.child = child
+    return entry

@@ -1,7 +1,8 @@
-"""Hot rows: the transitions of a lexer state expanded to 256 entries, so that a step of a walk is one load.
+"""Dense transitions: rows of 256 entries, one for each byte, so that a step of a walk is one load.
 
-They are a cache of the transition table: 1 KB for every state made 49 MB for 400 schemas, so only states that a walk
-visits have one, and all are dropped together, between walks, when they are many.
+A cache of the transition table, which has an entry for each byte class. A dense row of 1 KB for every state made 49 MB
+for 400 schemas, so only states that a walk visits have one, and all are dropped together, between walks, when they are
+many.
 
 In: lexer states. Out: entries. Cost: a step 1 ns, a first step 15 ns.
 """
@@ -10,23 +11,25 @@ from __future__ import annotations
 
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
-from ..regex.class_maps import class_of, class_size, next_of_class
-from ..tables.memory import exceed, fill_bytes, load_i32, reserve, spend, store_i32
+from ..regex.class_maps import class_size, first_of_class, n_classes, next_of_class
+from ..tables.memory import exceed, fill_bytes, reserve, spend
 from ..tables.store_layout import LIMIT_WALKED
 from .states import DEAD, next_state
 
 WIDE_BYTES = 40  # a state with more live bytes than this walks the depth-first layout
 MANY_BYTES = 8  # of a class that is worth a look before the small ones
-MOST_DENSE_ROWS = 4096  # expanded rows kept, 1 KB each
-DENSE_BYTES = 1024  # an expanded row: 256 entries of int32
+MOST_DENSE_ROWS = 4096  # kept, 1 KB each
+DENSE_ENTRIES = 256  # of a row, int32
+DENSE_BYTES = 4 * DENSE_ENTRIES
+NARROW, WIDE = 1, 2  # what is known of a state
 
 
 class DenseEntry(Kind):
-    """Entries of an expanded row; a finished state is stored as a negative number."""
+    """Entries of dense rows; a finished state is stored as a negative number."""
 
     UNKNOWN = 0
     DEAD = 1
-    FIRST = 2  # of numbers of expanded rows
+    FIRST = 2  # of numbers of dense rows
 
 
 @kernel
@@ -34,31 +37,29 @@ def is_wide(store, state):
     """Whether many bytes lead on from a state."""
     known = store.states[state].wide
     if known != 0:
-        return known == 2
+        return known == WIDE
     class_map = store.states[state].map
     live = 0
     left = 256
     for least in (MANY_BYTES, 1):  # large classes first: they decide on most states, and no other transition is built
-        done = 0
-        for byte in range(256):
+        byte = 0
+        for number in range(n_classes(store, class_map)):
             if live > WIDE_BYTES or live + left <= WIDE_BYTES:
                 break
-            if class_of(store, class_map, byte) != done:
-                continue  # a byte of a class that was seen
-            done += 1
+            byte = first_of_class(store, class_map, number, byte)
             n = class_size(store, class_map, byte)
             if (n >= MANY_BYTES) == (least == MANY_BYTES):
                 left -= n
                 if next_state(store, state, byte) != DEAD:
                     live += n
     if store.exceeded == 0:
-        store.states[state].wide = 2 if live > WIDE_BYTES else 1
+        store.states[state].wide = WIDE if live > WIDE_BYTES else NARROW
     return live > WIDE_BYTES
 
 
 @inline
 def dense_row(store, state):
-    """Number of the expanded row of a state; makes an empty one."""
+    """Number of the dense row of a state; makes an empty one."""
     dense = store.states[state].dense - 1
     return dense if dense >= 0 else _new_dense_row(store, state)
 
@@ -66,7 +67,7 @@ def dense_row(store, state):
 @kernel
 def _new_dense_row(store, state):
     dense = store.n_dense
-    rows = reserve(store.dense_rows, 256 * (dense + 1))
+    rows = reserve(store.dense_rows, DENSE_ENTRIES * (dense + 1))
     fill_bytes(rows.address + dense * DENSE_BYTES, DENSE_BYTES, 0)
     reserve(store.dense_states, dense + 1)[dense] = state
     store.n_dense = dense + 1
@@ -76,7 +77,7 @@ def _new_dense_row(store, state):
 
 @inline
 def forget_dense_rows(store):
-    """Drop all expanded rows when they are many; called between walks only."""
+    """Drop all dense rows when they are many; called between walks only."""
     if store.n_dense > MOST_DENSE_ROWS:
         for dense in range(store.n_dense):
             store.states[store.dense_states[dense]].dense = 0
@@ -90,8 +91,8 @@ def dense_state(store, dense):
 
 @inline
 def dense_step(store, dense, byte):
-    """Entry of an expanded row: DenseEntry.DEAD, DenseEntry.FIRST + row, or a finished state as a negative number."""
-    entry = load_i32(store.dense_rows.address + dense * DENSE_BYTES + byte * 4)
+    """Entry of a dense row: DenseEntry.DEAD, DenseEntry.FIRST + row, or a finished state as a negative number."""
+    entry = store.dense_rows[dense * DENSE_ENTRIES + byte]
     return entry if entry != DenseEntry.UNKNOWN else expand(store, dense, byte)
 
 
@@ -112,11 +113,11 @@ def expand(store, dense, byte):
         entry = -target
     else:
         entry = dense_row(store, target) + DenseEntry.FIRST
-    row = store.dense_rows.address + dense * DENSE_BYTES
+    rows = store.dense_rows
     class_map = store.states[state].map
     other = byte
     while True:
-        store_i32(row + other * 4, entry)
+        rows[dense * DENSE_ENTRIES + other] = entry
         other = next_of_class(store, class_map, other)
         if other == byte:
             return entry

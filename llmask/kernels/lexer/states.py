@@ -1,17 +1,18 @@
-"""The lazy lexer: states are ordered tuples of (lexeme, what is left of it); a byte leads to the tuple of derivatives.
+"""The lexer, a lazy DFA: a state is a tuple of (lexeme, its rest), a byte leads to the tuple of derivatives.
 
-    state key   [lexeme, node, lexeme, node, ...]             sorted by lexeme; only non-empty nodes
-                [lexeme, node, ..., START_MARK]               a start state: nothing of a lexeme was read yet
+    state key   [lexeme, rest, lexeme, rest, ...]             the live lexemes in order; a rest is a node, never empty
+                [lexeme, rest, ..., START_MARK]               a start state: nothing of a lexeme was read yet
 
-Start states are told apart, because they accept nothing even where the same expressions do in the middle of a lexeme
-(a lexeme is never the empty string), and because the end of a document is possible there without closing a lexeme.
-A state is dead when no lexeme can be completed from it: derivatives.is_empty decides that exactly.
+(Regular vectors: Owens, Reppy, Turon 2009.) Start states differ from others: they accept nothing, even
+where the same expressions do in the middle of a lexeme (a lexeme is never the empty string), and the end of a document
+is possible there without closing a lexeme. A state is dead when no lexeme can be completed from it, which
+emptiness.is_empty decides exactly.
 
-A lexeme whose expression ends in LAZY_END is *lazy*: it ends where it can, and all that are not as short are given up.
-The state there has the lazy lexemes that end, each with nothing left of it.
+A lexeme whose expression ends in LAZY_END is *lazy*: it ends where it can, and all longer ones are given up. The state
+there has the lazy lexemes that end, each with the rest EPSILON.
 
-States with one lexeme have a *twin* with the anonymous lexeme 0. The twin carries masks and exits, so the body of any
-string of any grammar shares one.
+A state with one lexeme has an *anonymous state*: the same rest, of the anonymous lexeme 0. That one carries mask and
+exits, so the body of any string of any grammar shares one.
 
 In: a store's table. Out: state ids.
 Cost: a known transition 2 ns; a new state about 0.3 us and its derivatives.
@@ -23,8 +24,8 @@ from ..machine.jit import inline, kernel
 from ..regex.class_maps import class_of, meet, n_classes
 from ..regex.derivatives import derivative
 from ..regex.emptiness import is_empty
-from ..regex.nodes import Node, push
-from ..tables.interning import intern_list, list_item, list_length, list_offset, map_get, map_put
+from ..regex.nodes import Node, operand, push
+from ..tables.interning import intern_list, list_item, list_length, map_get, map_put
 from ..tables.kinds import NodeKind
 from ..tables.memory import exceed, reserve, spend
 from ..tables.store_layout import LIMIT_STATES
@@ -32,6 +33,8 @@ from ..tables.store_layout import LIMIT_STATES
 UNKNOWN = 0  # reserved state: transition not built yet
 DEAD = 1  # reserved state: no lexeme can go on
 START_MARK = -1
+LIVE_INTS = 2  # a live lexeme in a key and on the scratch stack: lexeme,
+LIVE_REST = 1  # and rest
 ANONYMOUS = 0
 MISS = -2  # a reader found something that only a builder may make
 
@@ -39,14 +42,11 @@ MISS = -2  # a reader found something that only a builder may make
 @kernel
 def init_states(store):
     """Make the reserved states, the empty lexeme set and the anonymous lexeme."""
-    push(store, START_MARK)
-    address = store.scratch
-    first = store.scratch_top - 1
-    intern_list(store.state_keys, address.address, first, 1)  # UNKNOWN
-    store.scratch_top = first
-    intern_list(store.state_keys, address.address, first, 0)  # DEAD
+    first = store.scratch_top
+    _intern_key(store, first, True)  # UNKNOWN
+    _intern_key(store, first, False)  # DEAD
     reserve(store.states, 2)
-    intern_list(store.lexeme_sets, address.address, first, 0)
+    lexeme_set(store, first)
     reserve(store.set_starts, 64)
     store.set_starts[0] = DEAD
     reserve(store.lexemes, 64)
@@ -93,86 +93,132 @@ def single_set(store, lexeme):
     return lexeme_set(store, store.scratch_top - 1)
 
 
-@kernel
-def make_state(store, first, is_start):
-    """State for the (lexeme, node) pairs in the scratch items from `first`, which are taken off."""
-    n = store.scratch_top - first
-    if n == 0:
-        return DEAD
+@inline
+def n_live(store, state):
+    """How many lexemes are alive in a state."""
+    return list_length(store.state_keys, state) // LIVE_INTS
+
+
+@inline
+def live_lexeme(store, state, i):
+    """A live lexeme of a state."""
+    return list_item(store.state_keys, state, LIVE_INTS * i)
+
+
+@inline
+def live_rest(store, state, i):
+    """The node of what is left of a live lexeme."""
+    return list_item(store.state_keys, state, LIVE_INTS * i + LIVE_REST)
+
+
+@inline
+def only_rest(store, state):
+    """The rest of the only live lexeme of a state that is no start, or EMPTY."""
+    return live_rest(store, state, 0) if list_length(store.state_keys, state) == LIVE_INTS else Node.EMPTY
+
+
+@inline
+def push_live(store, lexeme, rest):
+    """Push a live lexeme of a state that is going to be made."""
+    push(store, lexeme)
+    push(store, rest)
+
+
+@inline
+def push_alive(store, lexeme, rest):
+    """Push a lexeme and its rest, if the rest matches something."""
+    if rest != Node.EMPTY and not is_empty(store, rest):
+        push_live(store, lexeme, rest)
+
+
+@inline
+def _intern_key(store, first, is_start):
+    """State of the live lexemes in the scratch items from `first`, which are taken off; new if it is the last one."""
     if is_start:
         push(store, START_MARK)
-    known = store.state_keys.count
     state = intern_list(store.state_keys, store.scratch.address, first, store.scratch_top - first)
-    if state != known:
-        store.scratch_top = first
-        return state
-    if known >= store.max_states:
-        exceed(store, LIMIT_STATES)
-    spend(store, 12 + n)
-    reserve(store.states, state + 1)
-    class_map = 0
-    finished = 1
-    accepted = store.scratch_top
-    for i in range(first, first + n, 2):
-        node = store.scratch[i + 1]
-        class_map = meet(store, class_map, store.nodes[node].map)
-        if node != Node.EPSILON:
-            finished = 0
-        if not is_start and store.nodes[node].nullable:
-            push(store, store.scratch[i])
-    store.states[state].accepts = lexeme_set(store, accepted)
-    store.states[state].map = class_map
-    store.states[state].finished = 0 if is_start else finished
-    lexeme = store.scratch[first]
-    node = store.scratch[first + 1]
     store.scratch_top = first
-    store.states[state].anonymous = state
-    if n == 2:
-        store.states[state].single = single_set(store, lexeme)
-        if lexeme != ANONYMOUS:
-            push(store, ANONYMOUS)
-            push(store, node)
-            anonymous = _make_anonymous(store, first, is_start)
-            store.states[state].anonymous = anonymous
     return state
 
 
 @kernel
-def _make_anonymous(store, first, is_start):
-    """The anonymous twin of a state (a copy of make_state for one pair: kernels do not call themselves)."""
-    node = store.scratch[first + 1]
-    if is_start:
-        push(store, START_MARK)
+def make_state(store, first, is_start):
+    """State of the live lexemes in the scratch items from `first`, which are taken off."""
+    if store.scratch_top == first:
+        return DEAD
     known = store.state_keys.count
-    state = intern_list(store.state_keys, store.scratch.address, first, store.scratch_top - first)
-    store.scratch_top = first
+    state = _intern_key(store, first, is_start)
+    if state != known:
+        return state
+    if known >= store.max_states:
+        exceed(store, LIMIT_STATES)
+    n = n_live(store, state)
+    spend(store, 12 + LIVE_INTS * n)
+    reserve(store.states, state + 1)
+    # classes and ends of its lexemes
+    class_map = 0
+    finished = 0 if is_start else 1
+    for i in range(n):
+        rest = live_rest(store, state, i)
+        class_map = meet(store, class_map, store.nodes[rest].map)
+        if rest != Node.EPSILON:
+            finished = 0
+        if not is_start and store.nodes[rest].nullable:
+            push(store, live_lexeme(store, state, i))
+    store.states[state].accepts = lexeme_set(store, first)
+    store.states[state].map = class_map
+    store.states[state].finished = finished
+    store.states[state].anonymous = state
+    # its anonymous state
+    if n == 1:
+        lexeme = live_lexeme(store, state, 0)
+        store.states[state].single = single_set(store, lexeme)
+        if lexeme != ANONYMOUS:
+            anonymous = _anonymous_state(store, live_rest(store, state, 0), is_start)
+            store.states[state].anonymous = anonymous
+    return state
+
+
+@inline
+def state_of(store, lexeme, rest):
+    """State with one live lexeme, not at its start."""
+    first = store.scratch_top
+    push_live(store, lexeme, rest)
+    return make_state(store, first, False)
+
+
+@kernel
+def _anonymous_state(store, rest, is_start):
+    """The state of the anonymous lexeme with a rest (as make_state for it: kernels do not call themselves)."""
+    first = store.scratch_top
+    push_live(store, ANONYMOUS, rest)
+    known = store.state_keys.count
+    state = _intern_key(store, first, is_start)
     if state != known:
         return state
     reserve(store.states, state + 1)
-    store.states[state].map = store.nodes[node].map
-    store.states[state].finished = 1 if node == Node.EPSILON and not is_start else 0
+    store.states[state].map = store.nodes[rest].map
+    store.states[state].finished = 1 if rest == Node.EPSILON and not is_start else 0
     store.states[state].anonymous = state
     single = single_set(store, ANONYMOUS)
     store.states[state].single = single
-    if not is_start and store.nodes[node].nullable:
+    if not is_start and store.nodes[rest].nullable:
         store.states[state].accepts = single
     return state
 
 
 @kernel
 def start_state(store, set_number):
-    """The state that expects any lexeme of a set; DEAD where there are none but tokens."""
+    """The state that expects any lexeme of a set; DEAD where all are tokens."""
     state = store.set_starts[set_number]
     if state != UNKNOWN:
         return state
     first = store.scratch_top
-    offset = list_offset(store.lexeme_sets, set_number)
     for i in range(list_length(store.lexeme_sets, set_number)):
-        lexeme = store.lexeme_sets.pool[offset + i]
+        lexeme = list_item(store.lexeme_sets, set_number, i)
         root = store.lexemes[lexeme]
         if store.nodes[root].kind != NodeKind.TOKENS:  # the lexer reads bytes
-            push(store, lexeme)
-            push(store, root)
+            push_live(store, lexeme, root)
     state = make_state(store, first, True)
     if store.exceeded == 0:
         store.set_starts[set_number] = state
@@ -192,8 +238,7 @@ def known_next(store, state, byte):
     row = states[state].row
     if row == 0:
         return DEAD if state == DEAD else UNKNOWN
-    byte_class = class_of(store, states[state].map, byte)
-    return store.transitions[row - 1 + byte_class]
+    return store.transitions[row - 1 + class_of(store, states[state].map, byte)]
 
 
 @inline
@@ -205,31 +250,31 @@ def next_state(store, state, byte):
 
 @inline
 def is_lazy(store, node):
-    """Whether a node is what is left of a lazy lexeme: all of its alternatives end in LAZY_END, or none."""
+    """Whether a node is the rest of a lazy lexeme: either all of its alternatives end in LAZY_END, or no one does."""
     kind = store.nodes[node].kind
     while kind == NodeKind.CONCAT or kind == NodeKind.UNION:
-        node = store.nodes[node].b if kind == NodeKind.CONCAT else list_item(store.node_lists, store.nodes[node].a, 0)
+        node = store.nodes[node].b if kind == NodeKind.CONCAT else operand(store, node, 0)
         kind = store.nodes[node].kind
     return node == Node.LAZY_END
 
 
 @inline
 def _end_lazy_lexemes(store, first):
-    """Where lazy lexemes may end, keep those, with nothing left, of the pairs in the scratch items from `first`."""
+    """Where lazy lexemes may end, keep only these of the live ones in the scratch items from `first`, each ended."""
     kept = first
-    for i in range(first, store.scratch_top, 2):
-        node = store.scratch[i + 1]
-        if store.nodes[node].nullable and is_lazy(store, node):
-            store.scratch[kept] = store.scratch[i]
-            store.scratch[kept + 1] = Node.EPSILON
-            kept += 2
+    for live in range(first, store.scratch_top, LIVE_INTS):
+        rest = store.scratch[live + LIVE_REST]
+        if store.nodes[rest].nullable and is_lazy(store, rest):
+            store.scratch[kept] = store.scratch[live]
+            store.scratch[kept + LIVE_REST] = Node.EPSILON
+            kept += LIVE_INTS
     if kept > first:
         store.scratch_top = kept
 
 
 @kernel
 def _build_next(store, state, byte):
-    """Take the derivatives of a state's nodes and write the entry of the byte's class."""
+    """Take the derivatives of a state's live lexemes and write the transition of the byte's class."""
     class_map = store.states[state].map
     row = store.states[state].row - 1
     if row < 0:
@@ -238,16 +283,10 @@ def _build_next(store, state, byte):
         reserve(store.transitions, store.n_transitions)
         store.states[state].row = row + 1
     first = store.scratch_top
-    offset = list_offset(store.state_keys, state)
-    n = list_length(store.state_keys, state) & -2  # without the mark of a start state
-    spend(store, 4 + n)
-    for i in range(0, n, 2):
-        lexeme = store.state_keys.pool[offset + i]
-        node = store.state_keys.pool[offset + i + 1]
-        rest = derivative(store, node, byte)
-        if rest != Node.EMPTY and not is_empty(store, rest):
-            push(store, lexeme)
-            push(store, rest)
+    n = n_live(store, state)
+    spend(store, 4 + LIVE_INTS * n)
+    for i in range(n):
+        push_alive(store, live_lexeme(store, state, i), derivative(store, live_rest(store, state, i), byte))
     _end_lazy_lexemes(store, first)
     target = make_state(store, first, False)
     if store.exceeded != 0:

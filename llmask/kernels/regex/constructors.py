@@ -1,9 +1,9 @@
-"""Hash-consed regular expressions over bytes: constructors that simplify.
+"""Smart constructors of regular expressions over bytes: they simplify, and equal expressions get equal ids.
 
-Equal expressions get equal ids, up to the laws applied here: union and intersection are
-sets (associative, commutative, idempotent), concatenation is right-associative, repetition keeps its bounds as
-numbers. That is enough for finitely many derivatives (J. Brzozowski, "Derivatives of regular expressions", JACM 11,
-1964; S. Owens, J. Reppy, A. Turon, "Regular-expression derivatives re-examined", JFP 19, 2009).
+The laws applied here and in set_operations.py: union and intersection are sets (associative, commutative, idempotent),
+concatenation is right-associative, repetition keeps its bounds as numbers. That is enough for finitely many derivatives
+(J. Brzozowski, "Derivatives of regular expressions", JACM 11, 1964; S. Owens, J. Reppy, A. Turon, "Regular-expression
+derivatives re-examined", JFP 19, 2009).
 
     kind        a             b             low, high       (tables/store_layout.py)
     EMPTY                                                   no string (node 0)
@@ -15,13 +15,13 @@ numbers. That is enough for finitely many derivatives (J. Brzozowski, "Derivativ
     AND         list                                        of at least two, sorted
     NOT         operand                                     complement over all byte strings (node 2 is NOT EMPTY)
     REPEAT      operand                       bounds        high = UNBOUNDED for no bound
-    DFA         automaton     state                         only states from which it can accept
+    DFA         automaton     state                         only states from which it can accept, see automata.py
     TOKENS      token set                                   tokens by their ids: no byte leads on, yet not empty
 
 Only intersections and complements can hide emptiness; every other constructor removes it, see emptiness.py. The
-search there goes by `distance`: the bytes of the shortest string, except that a complement has 0 or 1, and an
-intersection the greatest of its members' and a sixteenth of the others': each may ask for something of its own, but all
-wait together for the last byte of a letter.
+search there goes by `distance`: about the length of the shortest string. A complement has 0 or 1, an intersection the
+greatest of its members' and a sixteenth of the others': each may ask for something of its own, but all wait together
+for the last byte of a letter.
 
 In: node ids; lists of operands on the scratch stack. Out: node ids. Cost: a hash look-up, about 30 ns.
 """
@@ -34,10 +34,11 @@ from ..tables.kinds import NodeKind
 from ..tables.linear_hash import HASH_BITS, NOT_FOUND, add_record, first_place, next_record
 from ..tables.memory import exceed, reserve, spend
 from ..tables.store_layout import LIMIT_NODES, STORE
-from .class_maps import intern_map, map_of_set, meet
+from .class_maps import SET_INTS, add_to_set, init_maps, map_of_set, meet, push_set
 from .nodes import BYTE_DISTANCE, MOST_DISTANCE, UNBOUNDED, Node, NodeFlag, pop, push
 
 _NODE_BYTES, _NEXT = STORE.record("nodes").n_bytes, STORE.record("nodes").offset("next")
+LITERAL_BYTES = 32  # long literals are cut into such pieces, so that interning what is left of one is linear
 
 
 @inline
@@ -104,45 +105,43 @@ def add_node(store, missed, kind, a, b, low, high, flags, class_map, distance):
 
 
 @kernel
+def intern_node(store, kind, a, b, low, high, flags, class_map, distance):
+    """The node with these fields; flags, map and distance follow from the others."""
+    found = find_node(store, kind, a, b, low, high)
+    return found if found >= 0 else add_node(store, found, kind, a, b, low, high, flags, class_map, distance)
+
+
+@kernel
 def init_nodes(store):
     """Make the reserved nodes: EMPTY, EPSILON, ALL, the 256 single bytes, and LAZY_END."""
-    first = store.scratch_top
-    address = reserve(store.scratch, first + 64)
-    for i in range(64):
-        address[first + i] = 0
-    intern_map(store, first)  # map 0: one class
-    empty = find_node(store, NodeKind.EMPTY, 0, 0, 0, 0)
-    add_node(store, empty, NodeKind.EMPTY, 0, 0, 0, 0, NodeFlag.FINITE, 0, MOST_DISTANCE)
-    epsilon = find_node(store, NodeKind.EPSILON, 0, 0, 0, 0)
-    add_node(store, epsilon, NodeKind.EPSILON, 0, 0, 0, 0, NodeFlag.NULLABLE | NodeFlag.FINITE, 0, 0)
-    everything = find_node(store, NodeKind.NOT, 0, 0, 0, 0)
-    add_node(
-        store, everything, NodeKind.NOT, 0, 0, 0, 0, NodeFlag.NULLABLE | NodeFlag.HIDES | NodeFlag.KNOWN_FULL, 0, 0
-    )
+    init_maps(store)
+    nothing = NodeFlag.NULLABLE | NodeFlag.FINITE
+    intern_node(store, NodeKind.EMPTY, 0, 0, 0, 0, NodeFlag.FINITE, 0, MOST_DISTANCE)
+    intern_node(store, NodeKind.EPSILON, 0, 0, 0, 0, nothing, 0, 0)
+    everything = NodeFlag.NULLABLE | NodeFlag.HIDES | NodeFlag.KNOWN_FULL
+    intern_node(store, NodeKind.NOT, Node.EMPTY, 0, 0, 0, everything, 0, 0)
     for byte in range(256):
-        for i in range(8):
-            push(store, (1 << (byte & 31)) if i == byte >> 5 else 0)
-        make_bytes(store, store.scratch_top - 8)
-    lazy_end = find_node(store, NodeKind.EPSILON, 1, 0, 0, 0)
-    add_node(store, lazy_end, NodeKind.EPSILON, 1, 0, 0, 0, NodeFlag.NULLABLE | NodeFlag.FINITE, 0, 0)
+        first = push_set(store, 0)
+        add_to_set(store, first, byte)
+        make_bytes(store, first)
+    intern_node(store, NodeKind.EPSILON, 1, 0, 0, 0, nothing, 0, 0)
 
 
 @kernel
 def make_bytes(store, first):
-    """Node for the byte set in the 8 scratch items from `first`, which are taken off the stack."""
+    """Node for the byte set in the scratch items from `first`, which are taken off the stack."""
     any_bit = 0
-    for i in range(8):
+    for i in range(SET_INTS):
         any_bit |= store.scratch[first + i]
-    byte_set = intern_list(store.byte_sets, store.scratch.address, first, 8)
+    byte_set = intern_list(store.byte_sets, store.scratch.address, first, SET_INTS)
     store.scratch_top = first
     if any_bit == 0:
         return Node.EMPTY
     found = find_node(store, NodeKind.BYTES, byte_set, 0, 0, 0)
     if found >= 0:
         return found
-    return add_node(
-        store, found, NodeKind.BYTES, byte_set, 0, 0, 0, NodeFlag.FINITE, map_of_set(store, byte_set), BYTE_DISTANCE
-    )
+    class_map = map_of_set(store, byte_set)
+    return add_node(store, found, NodeKind.BYTES, byte_set, 0, 0, 0, NodeFlag.FINITE, class_map, BYTE_DISTANCE)
 
 
 @kernel
@@ -150,24 +149,11 @@ def make_literal(store, first, n):
     """Node for `literals`[first : first + n]."""
     if n == 0:
         return Node.EPSILON
-    byte = store.literals[first]
+    single = Node.FIRST_SINGLE + store.literals[first]
     if n == 1:
-        return Node.FIRST_SINGLE + byte
-    found = find_node(store, NodeKind.LITERAL, first, n, 0, 0)
-    if found >= 0:
-        return found
-    return add_node(
-        store,
-        found,
-        NodeKind.LITERAL,
-        first,
-        n,
-        0,
-        0,
-        NodeFlag.FINITE,
-        store.nodes[Node.FIRST_SINGLE + byte].map,
-        n * BYTE_DISTANCE,
-    )
+        return single
+    class_map = store.nodes[single].map
+    return intern_node(store, NodeKind.LITERAL, first, n, 0, 0, NodeFlag.FINITE, class_map, n * BYTE_DISTANCE)
 
 
 @kernel
@@ -218,29 +204,19 @@ def make_repeat(store, operand, low, high):
         return Node.EPSILON
     if operand == Node.ALL or (low == 1 and high == 1):
         return operand
-    flags = store.nodes[operand].flags
-    if flags & NodeFlag.NULLABLE:
+    if store.nodes[operand].nullable:
         low = 0
-    if store.nodes[operand].kind == NodeKind.REPEAT and high == UNBOUNDED and low <= 1:
+    inner = store.nodes[operand]
+    if inner.kind == NodeKind.REPEAT and high == UNBOUNDED and low <= 1 and inner.low <= 1:
         # (x*)* = x*, (x+)+ = x+, (x?)* = x*; x{2,}* has gaps and stays
-        if store.nodes[operand].low <= 1:
-            return make_repeat_plain(store, store.nodes[operand].a, low * store.nodes[operand].low, UNBOUNDED)
-    return make_repeat_plain(store, operand, low, high)
-
-
-@kernel
-def make_repeat_plain(store, operand, low, high):
-    found = find_node(store, NodeKind.REPEAT, operand, 0, low, high)
-    if found >= 0:
-        return found
-    inner = store.nodes[operand].flags
-    flags = inner & NodeFlag.HIDES
+        low *= inner.low
+        operand = inner.a
+    kept = NodeFlag.HIDES if high == UNBOUNDED else NodeFlag.HIDES | NodeFlag.FINITE
+    flags = store.nodes[operand].flags & kept
     if low == 0:
         flags |= NodeFlag.NULLABLE
-    if high != UNBOUNDED:
-        flags |= inner & NodeFlag.FINITE
     distance = low * store.nodes[operand].distance
-    return add_node(store, found, NodeKind.REPEAT, operand, 0, low, high, flags, store.nodes[operand].map, distance)
+    return intern_node(store, NodeKind.REPEAT, operand, 0, low, high, flags, store.nodes[operand].map, distance)
 
 
 @kernel
@@ -248,61 +224,20 @@ def make_not(store, operand):
     """Complement over all byte strings."""
     if store.nodes[operand].kind == NodeKind.NOT:
         return store.nodes[operand].a
-    found = find_node(store, NodeKind.NOT, operand, 0, 0, 0)
-    if found >= 0:
-        return found
     flags = NodeFlag.HIDES
     distance = BYTE_DISTANCE
     if not store.nodes[operand].nullable:
         flags |= NodeFlag.NULLABLE
         distance = 0
-    return add_node(store, found, NodeKind.NOT, operand, 0, 0, 0, flags, store.nodes[operand].map, distance)
+    return intern_node(store, NodeKind.NOT, operand, 0, 0, 0, flags, store.nodes[operand].map, distance)
 
 
 @kernel
-def make_dfa(store, dfa, state):
-    """Node for a state of a registered automaton; a state that accepts and goes nowhere is EPSILON.
-
-    The pool has a flag and a distance a state: 1 where it accepts, plus twice its node once that is known; and how many
-    bytes it takes from there to a state that accepts.
-    """
-    info = store.dfas
-    pool = store.dfa_pool
-    place = info[dfa].said + 2 * state
-    flag = pool[place]
-    if flag >> 1 != 0:
-        return flag >> 1
-    node = _node_of_state(store, dfa, state, flag, pool[place + 1])
-    store.dfa_pool[place] = flag | (node << 1)
-    return node
-
-
-@kernel
-def _node_of_state(store, dfa, state, accepting, distance):
-    info = store.dfas
-    width = info[dfa].width
-    row = info[dfa].first + state * width
-    goes_on = False
-    for i in range(width):
-        if store.dfa_pool[row + i] >= 0:
-            goes_on = True
-            break
-    if not goes_on:
-        return Node.EPSILON if accepting != 0 else Node.EMPTY
-    found = find_node(store, NodeKind.DFA, dfa, state, 0, 0)
-    if found >= 0:
-        return found
-    flags = NodeFlag.NULLABLE if accepting != 0 else 0
-    return add_node(store, found, NodeKind.DFA, dfa, state, 0, 0, flags, info[dfa].map, distance * BYTE_DISTANCE)
-
-
-@kernel
-def make_tokens(store, token_set):
-    """Tokens of a set; a terminal by itself, never part of an expression."""
-    found = find_node(store, NodeKind.TOKENS, token_set, 0, 0, 0)
-    if found >= 0:
-        return found
-    return add_node(store, found, NodeKind.TOKENS, token_set, 0, 0, 0, 0, store.nodes[Node.EMPTY].map, 0)
+def make_tokens(store, first):
+    """The tokens in the scratch items from `first`, which are taken off: a whole terminal, never part of a node."""
+    token_set = intern_list(store.token_sets, store.scratch.address, first, store.scratch_top - first)
+    store.scratch_top = first
+    return intern_node(store, NodeKind.TOKENS, token_set, 0, 0, 0, 0, store.nodes[Node.EMPTY].map, 0)
 
 
 @kernel
@@ -319,11 +254,11 @@ def add_literal(store, data):
 
 @kernel
 def literal_node(store, first, n):
-    """Node of `literals[first : first + n]`; long ones are cut, so that interning what is left is linear."""
+    """Node of `literals[first : first + n]`, of any length."""
     result = Node.EPSILON
     end = first + n
     while end > first:
-        size = (end - first - 1) % 32 + 1
+        size = (end - first - 1) % LITERAL_BYTES + 1
         result = make_concat(store, make_literal(store, end - size, size), result)
         end -= size
     return result

@@ -1,14 +1,14 @@
-"""Derivatives of regular expressions, remembered.
+"""Derivatives of regular expressions, remembered: a lazy DFA whose states are nodes.
 
     D(r s, c) = D(r, c) s  |  D(s, c) if r is nullable          D(r | s, c) = D(r, c) | D(s, c)
     D(r{a,b}, c) = D(r, c) r{a-1,b-1}                           D(r & s, c) = D(r, c) & D(s, c)
     D(not r, c) = not D(r, c)
 
 (Brzozowski 1964, section 3.) The rule for bounded repetition is exact also for a nullable r, whose lower bound is 0.
-A node's derivatives are stored by byte class, so nodes with their rows are a DFA made on demand.
+A node has a row of derivatives, one for each byte class.
 
 No kernel calls itself (a cached recursive kernel aborts the second process that loads it): one loop with a stack of
-nodes whose operands' derivatives are still missing.
+nodes that wait for the derivatives of their operands.
 
 In: a store's table and node ids. Out: node ids.
 Cost: a known derivative 3 ns; a new one 50-200 ns an operator on the way down.
@@ -17,29 +17,20 @@ Cost: a known derivative 3 ns; a new one 50-200 ns an operator on the way down.
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
-from ..tables.interning import list_item, list_length
 from ..tables.kinds import NodeKind
 from ..tables.memory import reserve, spend
+from .automata import dfa_target, make_dfa
 from .class_maps import class_of, n_classes, set_contains
-from .constructors import make_concat, make_dfa, make_literal, make_not, make_repeat
-from .nodes import UNBOUNDED, Node, pop, push
-from .set_operations import make_and, make_union
+from .constructors import make_concat, make_literal, make_not, make_repeat
+from .nodes import UNBOUNDED, Node, n_operands, operand, pop, push
+from .set_operations import make_and, make_union, union_of
 
 NOT_TAKEN = -1
 
 
-@inline
-def dfa_target(store, node, byte):
-    """The state of its automaton that a byte leads to from a node's, or -1."""
-    dfa = store.nodes[node].a
-    info = store.dfas
-    row = info[dfa].first + store.nodes[node].b * info[dfa].width
-    return store.dfa_pool[row + class_of(store, info[dfa].map, byte)]
-
-
 @kernel
 def known_derivative(store, node, byte):
-    """Derivative where it costs nothing: leaves, and what is remembered; else NOT_TAKEN."""
+    """Derivative of a leaf, or one that is remembered; else NOT_TAKEN."""
     kind = store.nodes[node].kind
     if kind == NodeKind.BYTES:
         return Node.EPSILON if set_contains(store, store.nodes[node].a, byte) else Node.EMPTY
@@ -98,72 +89,68 @@ def derivative(store, root, byte):
         if known_derivative(store, node, byte) != NOT_TAKEN:
             pop(store)
             continue
-        kind = store.nodes[node].kind
-        operand = store.nodes[node].a
-        if kind == NodeKind.UNION or kind == NodeKind.AND:
-            first = store.scratch_top
-            result = _of_members(store, operand, byte, kind == NodeKind.AND)
-            if result == NOT_TAKEN:
-                continue
-            if result != Node.EMPTY:
-                result = make_union(store, first) if kind == NodeKind.UNION else make_and(store, first)
+        if store.nodes[node].kind == NodeKind.UNION or store.nodes[node].kind == NodeKind.AND:
+            result = _of_operands(store, node, byte)
         else:
-            inner = known_derivative(store, operand, byte)
-            if inner == NOT_TAKEN:
-                push(store, operand)
-                continue
-            if kind == NodeKind.CONCAT:
-                right = store.nodes[node].b
-                nullable = store.nodes[operand].nullable
-                other = Node.EMPTY
-                if nullable:
-                    other = known_derivative(store, right, byte)
-                    if other == NOT_TAKEN:
-                        push(store, right)
-                        continue
-                result = make_concat(store, inner, right)
-                if other != Node.EMPTY:
-                    first = store.scratch_top
-                    push(store, result)
-                    push(store, other)
-                    result = make_union(store, first)
-            elif kind == NodeKind.NOT:
-                result = make_not(store, inner)
-            else:  # NodeKind.REPEAT
-                low = store.nodes[node].low
-                high = store.nodes[node].high
-                rest = make_repeat(store, operand, max(low - 1, 0), UNBOUNDED if high == UNBOUNDED else high - 1)
-                result = make_concat(store, inner, rest)
-        if store.exceeded == 0:
+            result = _of_operand(store, node, byte)
+        if result != NOT_TAKEN and store.exceeded == 0:
             _remember(store, node, byte, result)
             pop(store)
     return known_derivative(store, root, byte)
 
 
-@kernel
-def _of_members(store, members, byte, is_and):
-    """Push the derivatives of all members of a union or intersection, or those members whose are still missing.
+@inline
+def _of_operand(store, node, byte):
+    """Derivative of another node; NOT_TAKEN, and an operand is pushed, if the derivative of that is missing."""
+    kind, inside = store.nodes[node].kind, store.nodes[node].a
+    inner = known_derivative(store, inside, byte)
+    if inner == NOT_TAKEN:
+        push(store, inside)
+        return NOT_TAKEN
+    if kind == NodeKind.NOT:
+        return make_not(store, inner)
+    if kind == NodeKind.REPEAT:
+        low, high = store.nodes[node].low, store.nodes[node].high
+        rest = make_repeat(store, inside, max(low - 1, 0), UNBOUNDED if high == UNBOUNDED else high - 1)
+        return make_concat(store, inner, rest)
+    right = store.nodes[node].b
+    other = Node.EMPTY
+    if store.nodes[inside].nullable:
+        other = known_derivative(store, right, byte)
+        if other == NOT_TAKEN:
+            push(store, right)
+            return NOT_TAKEN
+    result = make_concat(store, inner, right)
+    return result if other == Node.EMPTY else union_of(store, result, other)
 
-    NOT_TAKEN when some are missing; EMPTY, and nothing is pushed, when one of an intersection is: most bytes are
-    refused by some member, and then the others need not be asked.
+
+@kernel
+def _of_operands(store, node, byte):
+    """Derivative of a union or intersection; NOT_TAKEN, and the operands are pushed whose derivatives are missing.
+
+    Some member of an intersection refuses most bytes, and then the others need not be asked.
     """
+    is_and = store.nodes[node].kind == NodeKind.AND
+    n = n_operands(store, node)
     first = store.scratch_top
-    result = Node.ALL
-    spend(store, list_length(store.node_lists, members))
-    for i in range(list_length(store.node_lists, members)):
-        member = list_item(store.node_lists, members, i)
+    is_missing = False
+    spend(store, n)
+    for i in range(n):
+        member = operand(store, node, i)
         known = known_derivative(store, member, byte)
         if known == NOT_TAKEN:
-            if result == Node.ALL:
-                store.scratch_top = first
-            result = NOT_TAKEN
+            if not is_missing:
+                store.scratch_top = first  # the derivatives pushed so far make place for what is missing
+            is_missing = True
             push(store, member)
         elif known == Node.EMPTY and is_and:
             store.scratch_top = first
             return Node.EMPTY
-        elif result == Node.ALL:
+        elif not is_missing:
             push(store, known)
-    return result
+    if is_missing:
+        return NOT_TAKEN
+    return make_and(store, first) if is_and else make_union(store, first)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Reserved nodes of regular expressions, and the scratch stack that builds them: what every kernel about nodes reads.
+"""Nodes of regular expressions: the reserved ones, their operands, and the scratch stack that new ones are built on.
 
 `tables/store_layout.py` says what fields a node has, `constructors.py` what they mean for each kind; it makes them.
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
+from ..tables.interning import list_item, list_length
+from ..tables.kinds import NodeKind
 from ..tables.memory import reserve
 
 
@@ -57,3 +59,26 @@ def pop(store):
 @inline
 def has_flag(store, node, flag):
     return (store.nodes[node].flags & flag) != 0
+
+
+@inline
+def n_operands(store, node):
+    """How many operands a union or intersection has."""
+    return list_length(store.node_lists, store.nodes[node].a)
+
+
+@inline
+def operand(store, node, i):
+    """An operand of a union or intersection."""
+    return list_item(store.node_lists, store.nodes[node].a, i)
+
+
+@inline
+def as_difference(store, node):
+    """`one` and `other` of the intersection `one & not other`; two times EMPTY where a node is no such thing."""
+    if store.nodes[node].kind == NodeKind.AND and n_operands(store, node) == 2:
+        for i in range(2):
+            excluded = operand(store, node, i)
+            if store.nodes[excluded].kind == NodeKind.NOT:
+                return operand(store, node, 1 - i), store.nodes[excluded].a
+    return Node.EMPTY, Node.EMPTY

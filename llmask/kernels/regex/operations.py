@@ -5,17 +5,15 @@ In: a store's table, one that keeps what is not done, an operation and its numbe
 
 from __future__ import annotations
 
-from ..machine.jit import inline, kernel
-from ..tables.interning import intern_list
+from ..machine.jit import kernel
 from ..tables.operations import Operation
 from .automata import add_automaton, put_numbers
 from .constructors import add_literal, init_nodes, make_bytes, make_concat, make_not, make_repeat, make_tokens
 from .derivatives import derivative, matches
 from .emptiness import is_empty_in_parts
-from .extensions import extensions
 from .nodes import Node, push
-from .openness import is_open
-from .set_operations import make_and, make_union
+from .products import extensions, is_open
+from .set_operations import intersection_of, make_and, make_union
 from .word_trees import make_words
 
 
@@ -27,27 +25,12 @@ def _push_all(store, data):
     return first
 
 
-@inline
+@kernel
 def _concat(store, data):
     result = Node.EPSILON
     for i in range(data.shape[0] - 1, -1, -1):
         result = make_concat(store, data[i], result)
     return result
-
-
-@inline
-def _except(store, node, data):
-    others = make_not(store, make_union(store, _push_all(store, data)))
-    first = store.scratch_top
-    push(store, node)
-    push(store, others)
-    return make_and(store, first)
-
-
-@inline
-def _tokens(store, data):
-    first = _push_all(store, data)
-    return make_tokens(store, intern_list(store.token_sets, store.scratch.address, first, data.shape[0]))
 
 
 @kernel
@@ -68,11 +51,11 @@ def run(store, kept, operation, a, b, c, data):
     if operation == Operation.COMPLEMENT:
         return make_not(store, a)
     if operation == Operation.EXCEPT:
-        return _except(store, a, data)
+        return intersection_of(store, a, make_not(store, make_union(store, _push_all(store, data))))
     if operation == Operation.WORDS:
         return make_words(store, kept, data)
     if operation == Operation.TOKENS:
-        return _tokens(store, data)
+        return make_tokens(store, _push_all(store, data))
     if operation == Operation.PUT_NUMBERS:
         return put_numbers(store, a, b, data)
     if operation == Operation.DFA:

@@ -1,8 +1,8 @@
-"""Derivatives by several bytes at once, without the expressions on the way where those are easy to leave out.
+"""Derivatives by several bytes at once, without the expressions in between where those are easy to leave out.
 
     D("name", nam) = "e"            D(string & not texts, w) = D(string, w) & not D(texts, w)
 
-Behind a token in a key stands one expression of each; taken byte by byte, each byte made them all.
+After a token in a key each of these is one expression; taken byte by byte, each byte made them all.
 
 In: a node, bytes at an address. Out: a node. Cost: 2 ns a byte of a literal, else that of derivatives.
 """
@@ -10,36 +10,32 @@ In: a node, bytes at an address. Out: a node. Cost: 2 ns a byte of a literal, el
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
-from ..tables.interning import list_item, list_length
 from ..tables.kinds import NodeKind
 from ..tables.memory import load_u8, spend
 from .constructors import make_literal, make_not
 from .derivatives import derivative
-from .nodes import UNBOUNDED, Node, push
-from .set_operations import make_and
+from .nodes import UNBOUNDED, Node, as_difference
+from .set_operations import intersection_of
 
 
 @inline
 def free_part(store, node):
-    """Of `string and not texts` the string, of which a single byte is the end, and the texts; EMPTY if it is not so."""
-    if store.nodes[node].kind != NodeKind.AND or list_length(store.node_lists, store.nodes[node].a) != 2:
-        return Node.EMPTY, Node.EMPTY
-    for i in range(2):
-        free = list_item(store.node_lists, store.nodes[node].a, i)
-        other = list_item(store.node_lists, store.nodes[node].a, 1 - i)
-        if store.nodes[other].kind == NodeKind.NOT and store.nodes[free].kind == NodeKind.CONCAT:
-            texts = store.nodes[other].a
-            repeat, end = store.nodes[free].a, store.nodes[free].b
-            is_free = store.nodes[repeat].kind == NodeKind.REPEAT and store.nodes[repeat].high == UNBOUNDED
-            if is_free and Node.FIRST_SINGLE <= end < Node.LAZY_END and store.nodes[texts].finite:
-                if not store.nodes[texts].hides:  # else DISTANCE is a guess
-                    return free, texts
+    """`string` and `texts` of `string & not texts`, if strings end with one certain byte and texts are finitely many;
+    two times EMPTY where a node is no such thing.
+    """
+    free, texts = as_difference(store, node)
+    if store.nodes[free].kind == NodeKind.CONCAT:
+        repeat, end = store.nodes[free].a, store.nodes[free].b
+        is_free = store.nodes[repeat].kind == NodeKind.REPEAT and store.nodes[repeat].high == UNBOUNDED
+        if is_free and Node.FIRST_SINGLE <= end < Node.LAZY_END and store.nodes[texts].finite:
+            if not store.nodes[texts].hides:  # else their distance is a guess
+                return free, texts
     return Node.EMPTY, Node.EMPTY
 
 
 @inline
 def literal_length(store, node):
-    """Bytes of a literal; 0: it is none."""
+    """Bytes of a literal, or of a single byte; 0: the node is something else."""
     if Node.FIRST_SINGLE <= node < Node.LAZY_END:
         return 1
     return store.nodes[node].b if store.nodes[node].kind == NodeKind.LITERAL else 0
@@ -54,7 +50,7 @@ def byte_at(store, literal, position):
 
 @inline
 def _along(store, node, text, n):
-    """Derivative by the `n` bytes at an address: all that a literal has of them at once."""
+    """Derivative by the `n` bytes at an address; a literal takes all of its bytes at once."""
     i = 0
     while i < n and node != Node.EMPTY:
         if store.nodes[node].kind != NodeKind.LITERAL:
@@ -81,8 +77,4 @@ def text_derivative(store, node, text, n):
     free = _along(store, free, text, n)
     if free == Node.EMPTY:
         return Node.EMPTY
-    texts = make_not(store, _along(store, texts, text, n))
-    first = store.scratch_top
-    push(store, free)
-    push(store, texts)
-    return make_and(store, first)
+    return intersection_of(store, free, make_not(store, _along(store, texts, text, n)))

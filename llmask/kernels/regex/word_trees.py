@@ -1,12 +1,12 @@
-"""Long lists of words as a prefix tree of small nodes: what `regex/word_lists.py` asks for, see there.
+"""Prefix trees of long lists of words, as nodes: what `regex/word_lists.py` asks for, see there.
 
-The words are copied to `literals` once, one behind the other, so a piece of a word is a place there and its length. A
-branch is a place where words part. Open branches lie on the path to the word at hand, on the scratch stack, the deepest
-on top: its depth in bytes, and an entry for each word or deeper branch that goes on from it:
+The words are copied to `literals` once, so a piece of a word is a place there and its length. A branch is a place where
+words part. The open branches are those on the path to the word at hand. They are on the scratch stack, the deepest on
+top: its depth in bytes, and an entry for each word or deeper branch that goes on from it:
 
-    LETTER   the byte behind the branch, -1 where a word ends there
+    LETTER   the next byte; WORD_ENDS where there is none, JOINED once another entry has it
     HASH     of PIECE, LENGTH: the bytes that follow
-    NODE     what follows those
+    NODE     what follows these
 
 Entries that differ in their letters alone become one member of the branch's union: a set of bytes, and the rest.
 
@@ -21,16 +21,19 @@ from ..machine.jit import inline, kernel
 from ..tables.interning import mix
 from ..tables.kept import NOT_DONE, bring_back, keep
 from ..tables.memory import reserve
+from .class_maps import add_to_set, push_set
 from .constructors import literal_node, make_bytes, make_concat
 from .nodes import Node, push
 from .set_operations import make_union
 
 BRANCH_ENTRY = 5
 LETTER, HASH, PIECE, LENGTH, NODE = range(BRANCH_ENTRY)
-DEPTH, N_ENTRIES, BRANCH_BEFORE = -3, -2, -1  # in front of a branch's entries
+WORD_ENDS, JOINED = -1, -2  # in place of a letter
+DEPTH, N_ENTRIES, BRANCH_BEFORE = -3, -2, -1  # before a branch's entries
 HEADER = 3
 NO_BRANCH = 0
 WORDS_A_PART = 2048
+FIRST_LENGTH = 1  # of `data`: the number of words, the length of each, their bytes
 MOST_NODES_A_WORD = 4  # an explicit list is no expression that explodes: it may take more nodes than one call
 
 
@@ -60,12 +63,15 @@ def make_words(store, kept, data):
             kept.word_place = at
             kept.word_branch = branch
             return NOT_DONE
-        length = data[1 + i]
-        beyond = _n_common(literals, at, length, at + length, data[2 + i]) if i + 1 < n_words else 0
+        length = data[FIRST_LENGTH + i]
+        is_last = i + 1 == n_words
+        beyond = 0 if is_last else _n_common(literals, at, length, at + length, data[FIRST_LENGTH + i + 1])
+        # the word is an entry of the branch where it parts from the word before or the next one
         branch = _open(store, branch, max(before, beyond))
         depth = store.scratch[branch + DEPTH]
-        letter = literals[at + depth] if length > depth else -1
+        letter = literals[at + depth] if length > depth else WORD_ENDS
         _add_entry(store, branch, letter, at + depth + 1, max(length - depth - 1, 0), Node.EPSILON)
+        # deeper branches than the next word's are done: each becomes an entry of the one above it
         while store.scratch[branch + DEPTH] > beyond:
             depth = store.scratch[branch + DEPTH]
             above = store.scratch[branch + BRANCH_BEFORE]
@@ -80,15 +86,15 @@ def make_words(store, kept, data):
 
 @kernel
 def _put_words(store, data):
-    """Copy the bytes of all words to `literals`; where they lie."""
+    """Copy the bytes of all words to `literals`; returns where they begin."""
     n_words = data[0]
     n_bytes = 0
     for i in range(n_words):
-        n_bytes += data[1 + i]
+        n_bytes += data[FIRST_LENGTH + i]
     at = store.n_literals
     literals = reserve(store.literals, at + n_bytes)
     for i in range(n_bytes):
-        literals[at + i] = (data[1 + n_words + (i >> 2)] >> (8 * (i & 3))) & 255
+        literals[at + i] = (data[FIRST_LENGTH + n_words + (i >> 2)] >> (8 * (i & 3))) & 255
     store.n_literals = at + n_bytes
     return at
 
@@ -104,7 +110,7 @@ def _n_common(literals, one, one_length, two, two_length):
 
 @inline
 def _open(store, branch, depth):
-    """The deepest branch, at least `depth` deep; a new one behind `branch` if that is not."""
+    """The deepest branch, which is at least `depth` deep: `branch`, or a new one after it."""
     if branch != NO_BRANCH and store.scratch[branch + DEPTH] >= depth:
         return branch
     push(store, depth)
@@ -130,14 +136,14 @@ def _add_entry(store, branch, letter, piece, length, node):
 
 @kernel
 def _close(store, branch):
-    """Take the topmost branch off the stack; its node."""
+    """Take the deepest branch off the stack; its node."""
     n = store.scratch[branch + N_ENTRIES]
     first = store.scratch_top
     for i in range(n):
         letter = store.scratch[branch + i * BRANCH_ENTRY + LETTER]
-        if letter == -1:
+        if letter == WORD_ENDS:
             push(store, Node.EPSILON)
-        elif letter >= 0:
+        elif letter != JOINED:
             push(store, _member(store, branch, i, n))
     node = make_union(store, first)
     store.scratch_top = branch - HEADER
@@ -146,22 +152,21 @@ def _close(store, branch):
 
 @kernel
 def _member(store, branch, i, n):
-    """Node of entry `i` and of those behind it that have the same rest; their letters become -2."""
+    """Node of entry `i` and of the later ones that have the same rest; these are JOINED."""
     at = branch + i * BRANCH_ENTRY
     letter = store.scratch[at + LETTER]
     piece, length, rest = store.scratch[at + PIECE], store.scratch[at + LENGTH], store.scratch[at + NODE]
     letters = store.scratch_top
-    n_letters = 1
+    is_alone = True
     for other in range(at + BRANCH_ENTRY, branch + n * BRANCH_ENTRY, BRANCH_ENTRY):
         if store.scratch[other + LETTER] >= 0 and _same_rest(store, at, other):
-            if n_letters == 1:
-                for _ in range(8):
-                    push(store, 0)
-                _set_bit(store, letters, letter)
-            _set_bit(store, letters, store.scratch[other + LETTER])
-            store.scratch[other + LETTER] = -2
-            n_letters += 1
-    if n_letters == 1:  # the letter stands before the piece
+            if is_alone:
+                push_set(store, 0)
+                add_to_set(store, letters, letter)
+                is_alone = False
+            add_to_set(store, letters, store.scratch[other + LETTER])
+            store.scratch[other + LETTER] = JOINED
+    if is_alone:  # the letter is before the piece
         return make_concat(store, literal_node(store, piece - 1, length + 1), rest)
     return make_concat(store, make_bytes(store, letters), make_concat(store, literal_node(store, piece, length), rest))
 
@@ -173,15 +178,4 @@ def _same_rest(store, one, two):
     n = store.scratch[one + LENGTH]
     if n != store.scratch[two + LENGTH]:
         return False
-    literals = store.literals
-    first, second = store.scratch[one + PIECE], store.scratch[two + PIECE]
-    for i in range(n):
-        if literals[first + i] != literals[second + i]:
-            return False
-    return True
-
-
-@inline
-def _set_bit(store, words, bit):
-    address = store.scratch
-    address[words + (bit >> 5)] = address[words + (bit >> 5)] | (1 << (bit & 31))
+    return _n_common(store.literals, store.scratch[one + PIECE], n, store.scratch[two + PIECE], n) == n

@@ -30,9 +30,9 @@ class Operation(Kind):
     DERIVATIVE = 13  # a: node, b: byte
     IS_NULLABLE = 14  # a: node
     IS_EMPTY = 15  # a: node; grammar: keeps the search
-    IS_OPEN = 16  # a: node, see openness.py
+    IS_OPEN = 16  # a: node, see products.py
     MATCHES = 17  # a: node; data: bytes
-    EXTENSIONS = 18  # a, b: nodes; data: 257 flags to write: 1 if decided, see extensions.py
+    EXTENSIONS = 18  # a, b: nodes; data: 257 flags to write: 1 if decided, see products.py
     MARK = 19  # a: node, b: flags of regex/nodes.py
 
     # --- parser and mask

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..machine.records import Array, Flags, Lists, Map, Published, Record, Slots
 from .memory import FIRST_FREE_SLOT
 
-WORDS_MARGIN = 64  # bytes before the words of a walk, where bit NO_TOKEN = -1 lies
+WORDS_MARGIN = 64  # bytes before the words of a walk, where bit NO_TOKEN = -1 is
 _NEXT = "see linear_hash.py"
 
 STORE = Slots(
@@ -20,7 +20,7 @@ STORE = Slots(
     max_nodes="number of regex nodes at which the current call stops",
     max_states="number of lexer states at which the current call stops",
     max_walked="trie nodes that one mask may visit",
-    max_emptiness="derivatives of one emptiness test, and nodes that those of one call may make",
+    max_emptiness="derivatives of one emptiness test, and nodes that the tests of one call may make",
     walked="trie nodes visited since the call began",
     searched="nodes made by emptiness tests since the call began",
     report="a number for the caller: position of the refused byte",
@@ -37,6 +37,15 @@ STORE = Slots(
     stamp="the last one given",
     search_seen=Array(32, "[n_nodes]: the last emptiness search that saw a node"),
     search="number of the current emptiness search",
+    pairs=Record(
+        "of expressions that a search has reached, see regex/products.py",
+        left="node",
+        right="node",
+        mark="what the search knows of it, 0 at first",
+    ),
+    n_pairs="",
+    pair_index=Array(32, "number of a pair + 1 by hash, 0 = free"),
+    pair_index_size="a power of two",
     words=Array(32, "[n_words] after WORDS_MARGIN bytes: tokens of the walk in progress"),
     walk_stack=Array(64, "[MAX_TOKEN_BYTES + 2]"),
     narrow_frames=Record(
@@ -44,7 +53,8 @@ STORE = Slots(
         node="",
         child="the next one",
         end="of the children",
-        dense="expanded row of the lexer state",
+        dense="dense row of the lexer state",
+        other="that of the other state, in delta_walk.py",
         was_dead="1: a child did not lead on",
     ),
     searched_steps=Record(
@@ -108,7 +118,7 @@ STORE = Slots(
     lexeme_of_node=Map("root node -> lexeme"),
     lexeme_sets=Lists("lexemes; set 0 is empty"),
     set_starts=Array(32, "[n_sets]: start state that expects the set, 0 = not made yet"),
-    state_keys=Lists("lexeme, node, lexeme, node, ...; an odd last item marks a start state"),
+    state_keys=Lists("lexeme, rest, lexeme, rest, ...; an odd last item marks a start state"),
     states=Record(
         "[n_states]: states of the lexer, see lexer/states.py",
         map="class map",
@@ -121,16 +131,16 @@ STORE = Slots(
         n_tokens="",
         first_exit="",
         n_exits="",
-        dense="number of the expanded row + 1, 0 = none",
+        dense="number of the dense row + 1, 0 = none",
         single="the set of its only lexeme, 0 = several",
-        wide="0 = not counted yet, 1 = few bytes lead on, 2 = many",
+        wide="0 = not counted yet; NARROW: few bytes lead on, WIDE: many, see lexer/dense_transitions.py",
         goes_on="0 = not looked yet, 1 = no, 2 = two ways to go on that are different texts, see tracked_walk.py",
         walked="1 when the bytes of all tokens were followed from here: a transition not built yet is of no token",
-        base="the state whose mask and exits it has beside its own exits, 0 = none; see state_masks.py",
+        base="the state whose mask and exits it has besides its own exits, 0 = none; see state_masks.py",
     ),
     transitions=Array(32, Published("rows of next states by class")),
     n_transitions="",
-    dense_rows=Array(32, "[n_dense, 256]: expanded transitions for walks, see lexer/dense_transitions.py"),
+    dense_rows=Array(32, "[n_dense, 256]: dense transitions for walks, see lexer/dense_transitions.py"),
     dense_states=Array(32, "[n_dense]"),
     n_dense="",
     leaps=Map("lexer state, position in token_data -> state after the rest of that token, see lexer/leaps.py"),
@@ -196,13 +206,13 @@ STORE = Slots(
         longer="address of int32[n]: its tokens, the longest first",
     ),
     n_slices="",
-    n_wide_slices="how many of the first: their tokens begin with more bytes than a narrow state goes on with",
+    n_wide_slices="slices for wide states, the first ones: their tokens begin with more bytes than narrow states take",
     rooms=Map("node without bounds, node of a slice -> bytes to the end, see lexeme_masks/slice_capacity.py"),
     covered=Map("node, that of plain characters -> whether the first matches all of these"),
 )
 STORE_POOLS = (STORE.masks, STORE.n_masks)  # lists of blocks to give back, and their lengths
 
-# codes in EXCEEDED, beside memory.LIMIT_BYTES and memory.LIMIT_WORK
+# codes in EXCEEDED, besides memory.LIMIT_BYTES and memory.LIMIT_WORK
 LIMIT_NODES = 3
 LIMIT_STATES = 4
 LIMIT_WALKED = 5

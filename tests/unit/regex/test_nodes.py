@@ -89,7 +89,7 @@ def test_random_expressions_agree_with_the_twin(
         assert compiled.is_empty(node) == twin.is_empty(oracle), expression
         assert compiled.is_open(node) <= twin.is_open(oracle), expression
         n_open += compiled.is_open(node)
-        n_large += compiled.is_open(node) != twin.is_open(oracle)  # more states than openness.MOST_STATES
+        n_large += compiled.is_open(node) != twin.is_open(oracle)  # more states than products.MOST_STATES
         n_empty += twin.is_empty(oracle)
         for _ in range(6):
             data = bytes(rng.choices(ALPHABET, k=rng.randint(0, 7)))

@@ -103,7 +103,7 @@ def test_states_from_which_the_trie_was_walked_know_the_bytes_of_all_tokens(sche
     walked = [state for state in range(2, n_states) if view.states[state].walked]
     assert walked or "pattern" not in schema  # a string of which no slice stands for most tokens
     for start in walked:
-        assert view.states[start].twin == start
+        assert view.states[start].anonymous == start
         for token in tokens:
             state = start
             for byte in token:
