@@ -18,6 +18,7 @@ from .records import DECLARED, Array, Declared, Family, Record
 
 _CHARGED = -16  # where memory.py says how many bytes of a block may be used
 _NUMBERS = {8: ctypes.c_uint8, 32: ctypes.c_int32, 64: ctypes.c_int64}
+_FLOATS = {32: ctypes.c_float, 64: ctypes.c_double}
 
 
 def _load(address: int, bits: int) -> int:
@@ -99,32 +100,47 @@ class BlockView:
 
 
 class RecordView:
-    """One record; fields and flags by their names."""
+    """One record; fields and flags by their names. Without a table others that follow it by their numbers, too."""
 
-    def __init__(self, table: TableView, declared: Record, number: int, address: int) -> None:
-        self.__dict__.update(_table=table, _declared=declared, _number=number, _address=address)  # fields have any name
+    def __init__(self, table: TableView | None, declared: Record, number: int, address: int) -> None:
+        self.__dict__.update(_table=table, _declared=declared, _number=number, address=address)  # fields have any name
+
+    def __getitem__(self, number: int) -> RecordView:
+        assert self._table is None, "items of a block are asked of the block"
+        address = self.address + number * self._declared.n_bytes
+        return RecordView(None, self._declared, self._number + number, address)
+
+    def __setitem__(self, number: int, source: RecordView) -> None:
+        ctypes.memmove(self[number].address, source.address, self._declared.n_bytes)
 
     def __getattr__(self, name: str) -> Any:
         if name in self._declared.flags:
             place, bit = self._declared.flags[name]
-            return _load(self._address + 4 * place, 32) & bit != 0
+            return _load(self.address + 4 * place, 32) & bit != 0
         if name not in self._declared.places:
             raise AttributeError(f"{self._declared.slot} have no field {name!r}")
-        return _load(self._at(name), self._declared.bits)
+        bits, is_float = self._declared.width(name)
+        if is_float:
+            return _FLOATS[bits].from_address(self._at(name)).value
+        return _load(self._at(name), bits)
 
     def __setattr__(self, name: str, value: int) -> None:
         if name in self._declared.flags:
             place, bit = self._declared.flags[name]
-            word = _load(self._address + 4 * place, 32)
-            _store(self._address + 4 * place, 32, word | bit if value else word & ~bit)
+            word = _load(self.address + 4 * place, 32)
+            _store(self.address + 4 * place, 32, word | bit if value else word & ~bit)
             return
         limit = self._declared.limits.get(name)
-        if limit is not None and not 0 <= value < self._table[DECLARED[limit][0]]:
+        if limit is not None and self._table is not None and not 0 <= value < self._table[DECLARED[limit][0]]:
             raise ArithmeticError(f"{name} = {value}, which is not below {limit}")
-        _store(self._at(name), self._declared.bits, value)
+        bits, is_float = self._declared.width(name)
+        if is_float:
+            _FLOATS[bits].from_address(self._at(name)).value = float(value)
+        else:
+            _store(self._at(name), bits, value)
 
     def _at(self, name: str) -> int:
-        address: int = self._address + self._declared.places[name] * self._declared.bits // 8
+        address: int = self.address + self._declared.offset(name)
         return address
 
     def __repr__(self) -> str:
