@@ -44,8 +44,8 @@ class PieceSlot(Kind):
     # read by spm_merge
     CHARACTERS = 17  # double array of single characters, and int32 the symbol of each
     SYMBOLS = 18
-    PAIRS = 19
-    PAIRS_MASK = 20  # slots - 1, a power of two minus 1
+    PAIRS = 19  # hash table, see merges_table.py
+    PAIR_BITS = 20  # there are 1 << PAIR_BITS entries
     FROZEN = 21  # double array of tokens that are never merged
     N_TOKENS = 22
     N_RANKS = 23  # ranks of pairs are 0 up to this

@@ -17,7 +17,8 @@ from llmask.kernels.machine.jit import door, kernel
 from llmask.kernels.machine.views import TableView
 from llmask.kernels.tables.memory import as_table, reserve
 from llmask.kernels.tables.interning import list_item, map_get, map_put, intern_list
-from llmask.kernels.machine.records import Also, Array, Flags, Float, Kind, Lists, Map, Published, Record, Slots, Wide, WideFloat
+from llmask.kernels.machine.records import Also, Array, Flags, Kind, Lists, Map, Published, Record, Slots
+from llmask.kernels.machine.records import Float, Wide, WideFloat
 
 
 class Sort(Kind):
