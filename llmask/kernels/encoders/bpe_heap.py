@@ -20,14 +20,13 @@ from ..machine.records import Record
 from ..tables.memory import load_i32, load_i64, load_u8, store_i32, store_i64
 from .encoder_slots import EncoderSlot
 from .heap import pop, push
-from .merges_table import find_merge
+from .merges_table import MADE_MASK, NO_MERGE, RANK_SHIFT, find_merge
 
 CANDIDATE = Record("a candidate, by rank and place", 64, key="rank << 32 | left symbol")
 LINK = Record("the neighbours of a symbol", before="-1: it is the first", after="the number of symbols: it is the last")
 FAILED = -1
 MERGED = -1  # in place of the token of a symbol that was merged to its left
-RANK_SHIFT = 32
-LOW = 0xFFFFFFFF
+LEFT_MASK = 0xFFFFFFFF
 GOLDEN = -0x61C8864680B583EB  # splitmix64: the step, and two multipliers
 FIRST_MIX = -0x40A7B892E31B1A47
 SECOND_MIX = -0x6B2FB644ECCEEE15
@@ -45,7 +44,7 @@ def random_share(state):
 
 @inline
 def merge_of(table, tokens, left, right):
-    """The merge of the symbols at two places, a free entry if they do not merge."""
+    """Rank and result of the merge of the symbols at two places, packed, or NO_MERGE."""
     left, right = load_i32(tokens + left * 4), load_i32(tokens + right * 4)
     return find_merge(table[EncoderSlot.MERGES], table[EncoderSlot.MERGE_BITS], left, right)
 
@@ -54,9 +53,9 @@ def merge_of(table, tokens, left, right):
 def push_merge(table, tokens, left, right, heap, size):
     """Put two neighbours onto the heap, if they merge; returns the new size."""
     found = merge_of(table, tokens, left, right)
-    if found.key == 0:
+    if found == NO_MERGE:
         return size
-    push(heap, size, found.rank << RANK_SHIFT | left)
+    push(heap, size, found >> RANK_SHIFT << RANK_SHIFT | left)
     return size + 1
 
 
@@ -92,15 +91,15 @@ def merge_by_heap(table, text, start, end, out, threshold, state):
             for i in range(n_waiting):
                 push(heap, n_entries + i, waiting[i].key)
             n_entries, n_waiting = n_entries + n_waiting, 0
-        left = candidate & LOW
+        left = candidate & LEFT_MASK
         right = links[left].after
         if load_i32(out + left * 4) == MERGED or right >= n_symbols:
             continue
         found = merge_of(table, out, left, right)
-        if found.key == 0 or found.rank != candidate >> RANK_SHIFT:
+        if found >> RANK_SHIFT != candidate >> RANK_SHIFT:
             continue
         # the left symbol is what both make, the right one leaves the list, and both new neighbours are candidates
-        store_i32(out + left * 4, found.made)
+        store_i32(out + left * 4, found & MADE_MASK)
         store_i32(out + right * 4, MERGED)
         before, after = links[left].before, links[right].after
         links[left].after = after

@@ -50,9 +50,10 @@ def encode_longest(address, text, n_bytes, unknown, out):
 @inline
 def best_at(table, text, position, n_bytes, counts):
     """Token to begin with at `position`, as `encode_fewest` chooses, or NOTHING."""
-    entry, found, least = ROOT, NOTHING, UNREACHABLE
+    entries, entry = table[EncoderSlot.FORWARD], ROOT
+    found, least = NOTHING, UNREACHABLE
     for place in range(position, n_bytes):
-        entry = step(table[EncoderSlot.FORWARD], entry, load_u8(text + place))
+        entry = step(entries, entry, load_u8(text + place))
         if entry == FREE:
             break
         token, count = ending_of(entry), load_i32(counts + (place + 1) * 4)

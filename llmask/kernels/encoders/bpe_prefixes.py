@@ -26,7 +26,7 @@ NO_TOKEN = -1
 @inline
 def fill_prefixes(table, text, start, end, last_tokens):
     """Write to the int32 at `last_tokens` the last token of every prefix, the empty one first."""
-    n_bytes = end - start
+    entries, n_bytes = table[EncoderSlot.FORWARD], end - start
     for i in range(n_bytes + 1):
         store_i32(last_tokens + i * 4, NO_TOKEN)
     for first in range(n_bytes):
@@ -35,7 +35,7 @@ def fill_prefixes(table, text, start, end, last_tokens):
             continue  # after a byte that is no token
         entry = ROOT
         for position in range(first, n_bytes):
-            entry = step(table[EncoderSlot.FORWARD], entry, load_u8(text + start + position))
+            entry = step(entries, entry, load_u8(text + start + position))
             if entry == FREE:
                 break
             token, last = ending_of(entry), last_tokens + (position + 1) * 4

@@ -13,20 +13,18 @@ all pairs go to the heap.
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
-from ..machine.records import Also, Record, Wide
+from ..machine.records import Record, Wide
 from ..tables.memory import allocate, give_back
 from .heap import pop, push
-from .merges_table import find_merge
+from .merges_table import MADE_MASK, NO_MERGE, RANK_SHIFT, find_merge
 from .piece_slots import PieceSlot
 
 SYMBOL = Record(
-    "a symbol of a word",
+    "a symbol of a long word",
     id="DEAD_SYMBOL: it was merged to its left",
     start="",
-    before="in a long word the symbol before, -1: it is the first",
-    after="in a long word the next symbol",
-    merged=Also("before", "in a short word: what it merges to with the next one"),
-    rank=Also("after", "in a short word: of that merge, or NO_RANK"),
+    before="the symbol before, -1: it is the first",
+    after="the next symbol",
 )
 PAIR = Record("a pair on the heap", key=Wide("rank << 32 | left symbol"), length="in bytes", merged="what it merges to")
 LIST = Record("the pairs of a rank, by entry", first="1 + first, 0: the list is empty", last="1 + last")
@@ -51,28 +49,28 @@ LAST_KEY = 0x7FFFFFFFFFFFFFFF
 def push_pair(model, queue, symbols, left, right, end):
     """Put the pair of two neighbouring symbols, which ends at `end`, into the queue, if it merges."""
     pair = find_merge(model[PieceSlot.PAIRS], model[PieceSlot.PAIR_BITS], symbols[left].id, symbols[right].id)
-    if pair.key == 0:
+    if pair == NO_MERGE:
         return
-    length = end - symbols[left].start
+    rank, merged, length = pair >> RANK_SHIFT, pair & MADE_MASK, end - symbols[left].start
     # to the end of the list of its rank, if it is on the right of all there
     if queue.lists != 0:
-        entries, its_list = LISTED.at(queue.entries), LIST.at(queue.lists)[pair.rank]
+        entries, its_list = LISTED.at(queue.entries), LIST.at(queue.lists)[rank]
         last = its_list.last
         if last == 0 or entries[last - 1].left < left:
             entry = entries[queue.n_entries]
-            entry.left, entry.length, entry.merged = left, length, pair.made
+            entry.left, entry.length, entry.merged = left, length, merged
             queue.n_entries += 1
             its_list.last = queue.n_entries
             if last != 0:
                 entries[last - 1].following = queue.n_entries
             else:
                 its_list.first = queue.n_entries
-                push(RANK.at(queue.ranks), queue.n_lists, pair.rank)
+                push(RANK.at(queue.ranks), queue.n_lists, rank)
                 queue.n_lists += 1
             return
     heap = PAIR.at(queue.heap)
-    entry = heap[push(heap, queue.n_heap, pair.rank << 32 | left)]
-    entry.length, entry.merged = length, pair.made
+    entry = heap[push(heap, queue.n_heap, rank << 32 | left)]
+    entry.length, entry.merged = length, merged
     queue.n_heap += 1
 
 

@@ -16,50 +16,55 @@ word of 1 MB.
 from __future__ import annotations
 
 from ..machine.jit import door, inline, kernel
+from ..machine.records import Record, Wide
 from ..tables.memory import as_table, load_i32, load_u8
 from .charsmap_rules import NEEDS_MORE, SPACE, character_length
 from .double_array import FREE, NOTHING, ROOT, ending_of, longest_token, step
-from .merges_table import find_merge
+from .merges_table import MADE_MASK, NO_MERGE, RANK_SHIFT, find_merge
 from .piece_slots import PieceSlot, RoomSlot
 from .spm_long import SYMBOL, merge_long, symbol_end
 from .unigram_viterbi import is_cut, normalize_into, put_token, put_unknown
 
 SHORT_PIECE = 24
 NO_SYMBOL = -1
-NO_RANK = 0x7FFFFFFF  # higher than any rank
+SHORT = Record("a symbol of a short word", id="", start="", merge=Wide("with the next one, as find_merge says it"))
 
 
 @inline
-def note_pair(model, symbols, i):
+def note_pair(model, symbol):
     """Note at a symbol of a short word what it merges to with the next one, and the rank."""
-    pair = find_merge(model[PieceSlot.PAIRS], model[PieceSlot.PAIR_BITS], symbols[i].id, symbols[i + 1].id)
-    symbols[i].merged = pair.made
-    symbols[i].rank = pair.rank if pair.key != 0 else NO_RANK
+    symbol.merge = find_merge(model[PieceSlot.PAIRS], model[PieceSlot.PAIR_BITS], symbol.id, symbol[1].id)
 
 
 @kernel
 def merge_short(model, symbols, n_symbols):
     """Merge the symbols of a short word in place; returns how many are left."""
-    for i in range(n_symbols - 1):
-        note_pair(model, symbols, i)
-    symbols[n_symbols - 1].rank = NO_RANK
+    symbol, last = symbols, symbols[n_symbols - 1]
+    while symbol.address < last.address:
+        note_pair(model, symbol)
+        symbol = symbol[1]
+    last.merge = NO_MERGE
     while True:
-        best, best_rank = 0, symbols.rank
-        for i in range(1, n_symbols):
-            if symbols[i].rank < best_rank:
-                best, best_rank = i, symbols[i].rank
-        if best_rank == NO_RANK:
-            return n_symbols
-        symbols[best].id = symbols[best].merged
-        n_symbols -= 1
-        for i in range(best + 1, n_symbols):  # close the gap
-            symbols[i] = symbols[i + 1]
-        if best < n_symbols - 1:
-            note_pair(model, symbols, best)
+        best, best_rank, symbol = symbols, symbols.merge >> RANK_SHIFT, symbols[1]
+        while symbol.address <= last.address:
+            rank = symbol.merge >> RANK_SHIFT
+            if rank < best_rank:
+                best, best_rank = symbol, rank
+            symbol = symbol[1]
+        if best_rank == NO_MERGE >> RANK_SHIFT:
+            return (last.address - symbols.address) // SHORT.n_bytes + 1
+        best.id = best.merge & MADE_MASK
+        symbol = best[1]
+        while symbol.address < last.address:  # close the gap
+            symbol[0] = symbol[1]
+            symbol = symbol[1]
+        last = last[-1]
+        if best.address < last.address:
+            note_pair(model, best)
         else:
-            symbols[best].rank = NO_RANK
-        if best > 0:
-            note_pair(model, symbols, best - 1)
+            best.merge = NO_MERGE
+        if best.address > symbols.address:
+            note_pair(model, best[-1])
 
 
 @inline
@@ -68,7 +73,7 @@ def put_word(model, text, symbols, n_symbols, end, ids, filled, after_unknown):
     if n_symbols > SHORT_PIECE:
         n_symbols = merge_long(model, symbols, n_symbols, end)
     elif n_symbols > 1:
-        n_symbols = merge_short(model, symbols, n_symbols)
+        n_symbols = merge_short(model, SHORT.at(symbols.address), n_symbols)
     n_tokens = model[PieceSlot.N_TOKENS]
     for i in range(n_symbols):
         if 0 <= symbols[i].id < n_tokens:

@@ -421,10 +421,13 @@ def _record_after(context: Any, builder: Any, types_: Any, args: Any) -> Any:
 
 @lower_builtin(operator.setitem, _RecordType, types.int64, _RecordType)
 def _put_record(context: Any, builder: Any, types_: Any, args: Any) -> Any:
-    type_ = types_.args[0]
-    record = ir.IntType(type_.record.n_bytes * 8).as_pointer()
-    target = builder.bitcast(_following(builder, type_, *args[:2]), record)
-    builder.store(builder.load(builder.bitcast(args[2], record), align=4), target, align=4)
+    source, target = args[2], _following(builder, types_.args[0], *args[:2])
+    n_words, rest = divmod(types_.args[0].record.n_bytes, 8)
+    # word by word: of one large copy in a loop LLVM makes a call of memmove, which is slow where few are moved
+    for piece in [*[_I64] * n_words, *[_I32] * (rest // 4)]:
+        source, target = (builder.bitcast(at, piece.as_pointer()) for at in (source, target))
+        builder.store(builder.load(source, align=4), target, align=4)
+        source, target = (builder.gep(at, [_I32(1)]) for at in (source, target))
     return context.get_dummy_value()
 
 
