@@ -130,7 +130,7 @@ def read_on(table, state, text, n_read, tail_count, prefixes, running, rows, lev
     `tail_count`: tokens of the tail without the last byte; -1: not known.
     """
     first, total, n_rows = state.first, state.total, state.n_rows
-    # the running match from `first`: its state (0: there is none), the place it has come to, where it matched last
+    # the running match from `first`: its state (0: no match runs), the place it has come to, where it matched last
     row, place, matched = state.row, state.place, state.matched
     known, n_running = state.known, state.n_running
     needed = rows[n_rows - 1].needed if n_rows > 0 else 0
@@ -236,7 +236,7 @@ def remember(state, memo, key, n_tokens, n_final, final_tokens):
 
 @inline
 def name_tail(state, memo, text, first, end, n_tokens):
-    """Name of a tail with so many tokens and no final word; NO_TAIL where the tail a byte shorter has no name."""
+    """Name of a tail of `n_tokens` and no final word; NO_TAIL where the tail a byte shorter has no name."""
     name = EMPTY_TAIL
     if end - first > MEMO_BYTES:
         return NO_TAIL
@@ -277,12 +277,12 @@ def append_bytes(address, state_at, text, n_old, n_bytes, prefixes_at, running_a
         if known != 0:  # the tail and what the byte does to it are remembered
             tail, count = known >> NAME_SHIFT, known >> COUNT_SHIFT & FIELD
             n_final = known >> FINAL_SHIFT & FIELD
-            if n_final > 0:
+            if n_final > 0:  # the tail begins anew after its final words
                 first, total = first + n_final, total + (known & FIELD)
                 begin_tail(table, state, first, total, write_row(rows, state.n_rows, first, n_read, total, 1))
                 tail = name_tail(state, memo, text, first, n_read, count)
             count += total
-        else:
+        else:  # it is found out, and remembered
             if prefixes.address != 0:
                 tail_count = count - total if is_listing and n_read > n_old + 1 else -1
                 count = read_on(table, state, text, n_read, tail_count, prefixes, running, rows, levels, buffer)

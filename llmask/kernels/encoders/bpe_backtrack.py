@@ -5,7 +5,7 @@ it is the encoding, so any way to find one is right.
 
     1  at the end of the sequence so far, take the longest token that the text goes on with
     2  if it is compatible with the last token, append it
-    3  otherwise try the longest token that it begins with; where there is none, take the last token back and shorten it
+    3  otherwise try the longest token that it begins with; else take the last token back and shorten it
 
 A bit a position keeps it linear: once everything after a position failed, the position is never reached again.
 
@@ -22,7 +22,7 @@ from .double_array import NOTHING, longest_token
 from .encoder_slots import EncoderSlot
 
 FAILED = -1
-SHORT_WORD = 63  # words of so many bytes need no memory for their bits
+SHORT_WORD = 63  # words of up to 63 bytes need no memory for their bits
 
 
 @inline

@@ -51,17 +51,16 @@ def encode_word_otherwise(table, text, start, end, safe_end, out, method, thresh
 @inline
 def count_word(table, text, start, end, safe_end, buffer):
     """Number of tokens of a word, or FAILED; `buffer` has room for WORD_BUFFER."""
-    if end - start <= WORD_BUFFER:
-        return encode_word(table, text, start, end, safe_end, buffer)
-    large = borrow((end - start) * 4)
-    found = encode_word(table, text, start, end, safe_end, large)
-    give_back(large)
+    place = buffer if end - start <= WORD_BUFFER else borrow((end - start) * 4)
+    found = encode_word(table, text, start, end, safe_end, place)
+    if place != buffer:
+        give_back(place)
     return found
 
 
 @inline
 def end_of_word(table, bounds, ends, n_words, text, position, n_bytes):
-    """Where the word at `position` ends, after so many words: as `ends` says, or by the patterns where it is empty."""
+    """Where the word at `position` ends, the next after `n_words`: by `ends`, or by the patterns if that is empty."""
     return ends[n_words] if ends.shape[0] > 0 else next_word(table, bounds, text, position, n_bytes)
 
 
@@ -97,7 +96,7 @@ def encode_text(address, text, n_bytes, ends, limit, out):
 
 @door("int64(int64, int64, int64[::1], int64[::1], int32[::1])", group="encoders")
 def encode_texts(address, texts, offsets, first_ids, out):
-    """Write the tokens of texts that lie side by side, those of text i from `first_ids[i]` on.
+    """Write the tokens of texts that follow one another in memory; text i has its tokens from `first_ids[i]` on.
 
     Text i is `offsets[i]` up to `offsets[i + 1]`. Returns -1, or the number of the first text that no tokens spell.
     """

@@ -1,9 +1,9 @@
 """Numbers of tokens of parts of one text, each a sum of two numbers that were noted for the bytes at its borders.
 
-A part begins in the middle of a word, as a rule, and soon its words are those of the whole text: at the part's
-*meeting*, a beginning of a word of the whole text. It ends in the middle of a word, too; its last words are found from
-its *last start*, up to which the text before the end has decided. The first does not depend on where the part ends, the
-second not on where it begins, so both are noted for every byte, and a count is the sum of both:
+A part begins in the middle of a word, as a rule, and soon it has the words of the whole text: from the part's
+*meeting* on, a beginning of a word of the whole text. It ends in the middle of a word, too; its last words are found
+from its *last start*, up to which the text before the end has decided. The first does not depend on where the part
+ends, the second not on where it begins, so both are noted for every byte, and a count is the sum of both:
 
     the text       The quick brown fox jumps over
     words          |The| quick| brown| fox| jumps| over|
@@ -112,7 +112,7 @@ def note_places(address):
         else:
             noted = note_begin(table, levels, text, place, n_bytes, rows, n_rows, row, buffer)
         store_i64(counter.begins + place * 8, noted)
-    row = last = 0  # rows that the text before `place` has decided on; those of them before a place to begin at
+    row = last = 0  # how many rows the text before `place` has decided on; the last where scanning may begin
     for place in range(n_bytes + 1):
         while row < n_rows and rows[row].needed <= place:
             row += 1
@@ -156,7 +156,7 @@ def count_words(counter, start, end):
         while first < n_rows and rows[first].end <= position:
             first += 1
     if position < end:
-        # from here on the words are those of the whole text, as far as the text before `end` decides on them
+        # from here on the part has the words of the whole text, as far as the text before `end` decides on them
         last = row_at(rows, n_rows, end)
         while last > first and (rows[last - 1].needed > end or rows[last - 1].may_restart == 0):
             last -= 1

@@ -108,7 +108,7 @@ def build_double_array(node, child_first, child_byte, child_node, entries, next_
             entries[slots[number]] |= base << BASE_SHIFT
         if base + N_BYTES >= n_entries:
             return NOTHING
-        is_base[base] = True
+        is_base[base] = True  # the children are entered
         end = max(end, base + N_BYTES)
         for i in range(first, last):
             child = child_node[i]

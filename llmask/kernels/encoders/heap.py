@@ -12,7 +12,7 @@ from ..machine.jit import inline
 
 @inline
 def push(heap, size, key):
-    """Make room for an entry in a heap of so many, and write its key; returns its number."""
+    """Make room for an entry in a heap of `size`, and write its key; returns its number."""
     hole = size
     while hole > 0:
         parent = hole - 1 >> 1
@@ -26,7 +26,7 @@ def push(heap, size, key):
 
 @inline
 def pop(heap, size):
-    """Take entry 0, the lowest, which the caller has read, out of a heap of so many; returns how many are left."""
+    """Take entry 0, the lowest, which the caller has read, out of a heap of `size`; returns how many are left."""
     size -= 1
     key = heap[size].key  # the last entry moves to where all below it are higher
     hole, child = 0, 1

@@ -39,7 +39,7 @@ def find_merge(merges, bits, left, right):
 def enter_merges(lefts, rights, made, ranks, merges, bits):
     """Enter merges; of equal pairs the first counts. Returns how many were entered.
 
-    At the address `merges` lie 1 << `bits` entries of zeros, at most half of which are needed.
+    At the address `merges` lie 1 << `bits` entries of zeros, at least twice as many as merges.
     """
     entries, mask, n_entered = MERGE.at(merges), (1 << bits) - 1, 0
     for i in range(lefts.shape[0]):

@@ -16,7 +16,7 @@ from .double_array import FREE, NOTHING, ROOT, ending_of, longest_token, step
 
 @door("int64(int64, int64, int64)", group="names")
 def first_name(entries, text, n_bytes):
-    """The first place of the text where a name begins; `n_bytes`: there is none."""
+    """The first place of the text where a name begins; `n_bytes`: nowhere."""
     for start in range(n_bytes):
         if longest_token(entries, text, start, n_bytes)[0] != NOTHING:
             return start

@@ -76,7 +76,7 @@ def push_pair(model, queue, symbols, left, right, end):
 
 @inline
 def pop_pair(queue):
-    """Take the next pair out of the queue: its left symbol (-1: there is none), its bytes, what it merges to."""
+    """Take the next pair out of the queue: its left symbol (-1: the queue is empty), its bytes, what it merges to."""
     pair = PAIR.at(queue.heap)
     key = pair.key if queue.n_heap > 0 else LAST_KEY
     if queue.n_lists > 0:

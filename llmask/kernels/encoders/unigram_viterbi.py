@@ -217,7 +217,7 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
     limit = WINDOW  # so far from `word` the places are looked at
     start = 0
     while start < n_bytes:
-        # a word ends here, or so many places are in use that the sure tokens are written
+        # a word ends here, or `limit` places are in use and what is sure is written
         first = load_u8(text + start)
         if start > word and (is_cut(neighbours, load_u8(text + start - 1), first) or (stops and first == SPACE)):
             filled, after_unknown = put_best(model, text, word, start - word, places, path, ids, filled, after_unknown)

@@ -33,6 +33,8 @@ from __future__ import annotations
 from enum import EnumMeta, IntEnum
 from typing import Any, ClassVar
 
+from .record_view import RecordView
+
 
 class Flags:
     """Booleans in one field, each with what it means; the first is the lowest bit."""
@@ -144,8 +146,6 @@ class Record(Declared):
 
     def at(self, address: int) -> Any:
         """The records at an address, for interpreted kernels and for Python."""
-        from .views import RecordView
-
         return RecordView(None, self, 0, address)
 
 
