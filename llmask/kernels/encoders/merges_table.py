@@ -5,8 +5,6 @@ In: pairs of symbols. Out: what they merge to, and the rank of that. Cost: 5 to 
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..machine.jit import door, inline
 from ..machine.raw import shift_right, wrapped_product
 from ..machine.records import Record
@@ -43,11 +41,11 @@ def enter_merges(lefts, rights, made, ranks, merges, bits):
     """
     entries, mask, n_entered = MERGE.at(merges), (1 << bits) - 1, 0
     for i in range(lefts.shape[0]):
-        key = 1 + (np.int64(lefts[i]) << SYMBOL_BITS | rights[i])
+        key = 1 + (lefts[i] << SYMBOL_BITS | rights[i])
         number = shift_right(wrapped_product(key, MIX), 64 - bits)
         while entries[number].key != 0 and entries[number].key != key:
             number = number + 1 & mask
         if entries[number].key == 0:
-            entries[number].key, entries[number].found = key, np.int64(ranks[i]) << RANK_SHIFT | made[i]
+            entries[number].key, entries[number].found = key, ranks[i] << RANK_SHIFT | made[i]
             n_entered += 1
     return n_entered

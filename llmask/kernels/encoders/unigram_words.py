@@ -127,7 +127,7 @@ def remember(model, text, length, states, entry):
     if count > MAX_WORD_TOKENS:
         return
     epsilon = EPSILON64 if model[PieceSlot.ADDS_FLOAT64] != 0 else EPSILON32
-    entry.limit = np.float32((margin / (4.0 * MAX_WORD_BYTES * epsilon) - size) * SURE)
+    entry.limit = (margin / (4.0 * MAX_WORD_BYTES * epsilon) - size) * SURE
     entry.sizes = length | count << COUNT_SHIFT
     pieces, place = pieces_of(entry), length
     for i in range(count - 1, -1, -1):
