@@ -131,7 +131,7 @@ def forest(encoder: BpeEncoder, kinds: Kinds, uses: npt.NDArray[np.uint8]) -> Sl
     """The forest of left halves, and the runs of tokens that merges refuse: arrays by slot."""
     made_of = encoder.tables.get(EncoderSlot.MADE_OF)
     right, rank, time, limit = (
-        made_of[:, getattr(bpe_pairs, name) // 4].astype(np.int64) for name in ("RIGHT", "RANK", "TIME", "RIGHT_LIMIT")
+        made_of[:, bpe_pairs.MADE.places[name]].astype(np.int64) for name in ("right", "rank", "time", "right_limit")
     )
     parents = made_of[:, 0].astype(np.int64)
     n = len(parents)
@@ -233,8 +233,8 @@ def _intervals(
     """
     forever = bpe_pairs.NO_LIMIT
     left, right, rank, time, limit = (
-        made_of[:, at // 4].astype(np.int64)
-        for at in (0, bpe_pairs.RIGHT, bpe_pairs.RANK, bpe_pairs.TIME, bpe_pairs.RIGHT_LIMIT)
+        made_of[:, bpe_pairs.MADE.places[name]].astype(np.int64)
+        for name in ("left", "right", "rank", "time", "right_limit")
     )
     time_above = np.where(parent < 0, forever, time[parent])
     limit_above = np.where(parent < 0, forever, limit[parent])

@@ -1,8 +1,8 @@
-"""The arrays behind a BPE encoder, built from a vocabulary by compiled code.
+"""The arrays of a BPE encoder, built from a vocabulary by compiled code.
 
     words        hash table from bytes to tokens         bpe_words.py
     histories    what each token is made of, and pairs   bpe_merges.py, bpe_pairs.py
-    trie         longest match                           double_array.py, bpe_trie.py
+    trie         longest match                           double_array.py
 
 Two sources of ranks: a list of merges (GGUF, tokenizer.json), or token ids (tiktoken: a pair's rank is the id of the
 token it makes). Merges may name strings that are no tokens; these get ids behind the vocabulary's (`extra`), merge like
@@ -97,11 +97,12 @@ class BpeTables(EncoderTable):
         from ..kernels.encoders import bpe_pairs
         from ..kernels.encoders.encoder_slots import EncoderSlot
 
-        made_of = np.full((len(include), bpe_pairs.MADE_BYTES // 4), -1, np.int32)
+        at = bpe_pairs.MADE.places
+        made_of = np.full((len(include), len(at)), -1, np.int32)
         lengths = np.diff(self.get(EncoderSlot.OFFSETS))
-        made_of[:, bpe_pairs.LENGTH // 4] = lengths
-        made_of[:, bpe_pairs.TIME // 4] = bpe_pairs.UNREACHED
-        made_of[self.byte_tokens[self.byte_tokens >= 0], bpe_pairs.TIME // 4] = bpe_pairs.BYTE_TIME
+        made_of[:, at["length"]] = lengths
+        made_of[:, at["time"]] = bpe_pairs.UNREACHED
+        made_of[self.byte_tokens[self.byte_tokens >= 0], at["time"]] = bpe_pairs.BYTE_TIME
         self._made_of = self.put(EncoderSlot.MADE_OF, made_of)
         bits = max(4, int(2 * np.count_nonzero(include)).bit_length())
         self.put_number(EncoderSlot.PAIR_BITS, bits)
@@ -119,17 +120,17 @@ class BpeTables(EncoderTable):
             if EncoderSlot.MERGES in self._arrays:
                 return
             bits = max(4, int(2 * len(self._splits)).bit_length())
-            merges = np.zeros(2 << bits, np.int64)
+            merges = self.put(EncoderSlot.MERGES, np.zeros(2 << bits, np.int64))
             self.put_number(EncoderSlot.MERGE_BITS, bits)
-            self.put(EncoderSlot.MERGES, merges)
-            self.doors.enter_merges(self.address, self._splits, self._ranks)
+            columns = np.ascontiguousarray(self._splits.T)
+            self.doors.enter_merges(*columns, self._ranks, merges.ctypes.data, bits)
 
     @property
     def is_reachable(self) -> np.ndarray:
         """bool[n]: tokens that merging makes."""
         from ..kernels.encoders import bpe_pairs
 
-        reached: np.ndarray = self._made_of[:, bpe_pairs.TIME // 4] != bpe_pairs.UNREACHED
+        reached: np.ndarray = self._made_of[:, bpe_pairs.MADE.places["time"]] != bpe_pairs.UNREACHED
         return reached
 
     def _finish(self, ignore_merges: bool) -> None:

@@ -34,7 +34,7 @@ from .pieces import (
     put_normalization,
     user_defined_strings,
 )
-from .tables import build_double_array
+from .tables import DOORS, build_double_array
 
 SPACE_MARK = "\u2581"
 LINE_BREAKS = re.compile("\n+")
@@ -71,10 +71,12 @@ class SpmEncoder(PieceEncoder):
         else:
             pairs = scored_pairs(strings, vocabulary.encoder.scores)
         different, ranks = np.unique(pairs.ranks, return_inverse=True)
-        pair_slots = fill_slots(pairs._replace(ranks=ranks.astype(np.int32)))
+        bits = max(1, (2 * len(pairs.lefts)).bit_length())  # at most half full
+        merges = np.zeros(2 << bits, np.int64)
+        DOORS.enter_merges(*pairs._replace(ranks=ranks.astype(np.int32)), merges.ctypes.data, bits)
         table.put(PieceSlot.N_RANKS, len(different))
-        table.put_array(PieceSlot.PAIRS, pair_slots)
-        table.put(PieceSlot.PAIRS_MASK, len(pair_slots) // 2 - 1)
+        table.put_array(PieceSlot.PAIRS, merges)
+        table.put(PieceSlot.PAIR_BITS, bits)
         table.put_array(PieceSlot.NEIGHBOURS, list_neighbours(tokens))
         if vocabulary.encoder.rules == "sentencepiece":
             users = user_defined_strings(vocabulary, tokens)
@@ -225,14 +227,3 @@ def listed_pairs(merges: StringTable, strings: StringTable, names: set[bytes], s
 
 def _undo_mark(text: str) -> bytes:
     return text.replace(SPACE_MARK, " ").encode("utf-8")
-
-
-def fill_slots(pairs: Pairs) -> np.ndarray:
-    """int64: the hash table of pairs; its layout is in `llmask/kernels/encoders/spm_pairs.py`."""
-    from ..kernels.encoders import spm_pairs
-    from ..kernels.machine import jit
-
-    jit.make_ready("spm_pairs")
-    slots = np.zeros(2 << max(1, (2 * len(pairs.lefts)).bit_length()), np.int64)
-    spm_pairs.fill_pairs(*pairs, slots)
-    return slots

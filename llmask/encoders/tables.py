@@ -39,7 +39,7 @@ _DOORS = {
         "read_merges": "bpe_merges",
         "list_splits": "bpe_merges",
         "trace_histories": "bpe_pairs",
-        "link_prefixes": "bpe_trie",
+        "link_prefixes": "bpe_pairs",
         "encode_text": "bpe_encode",
     },
     "lists": {"fill_list": "lists"},
@@ -47,11 +47,11 @@ _DOORS = {
     "encoders": {
         "encode_text_otherwise": "bpe_encode",
         "encode_texts": "bpe_encode",
-        "enter_merges": "bpe_heap",
         "encode_longest": "bpe_longest",
         "encode_fewest": "bpe_longest",
         "split_text": "pretokenize_scan",
     },
+    "merges": {"enter_merges": "merges_table"},
     "names": {"first_name": "names", "mark_names": "names"},
     "counting": {
         "measure_words": "bpe_incremental",

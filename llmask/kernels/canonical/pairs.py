@@ -22,17 +22,7 @@ In: the table of split states. Out: tokens. Cost: 10 ns a run and 1 ns a token o
 
 from __future__ import annotations
 
-from ..encoders.bpe_pairs import (
-    BYTE_TIME,
-    LEFT_LIMIT,
-    MADE_BYTES,
-    NO_LIMIT,
-    RANK,
-    RIGHT,
-    RIGHT_LIMIT,
-    TIME,
-    are_compatible,
-)
+from ..encoders.bpe_pairs import BYTE_TIME, MADE, NO_LIMIT, are_compatible
 from ..encoders.encoder_slots import EncoderSlot
 from ..machine.jit import door, inline, kernel
 from ..machine.raw import load_u16
@@ -94,7 +84,7 @@ def order_spines(address, child_first, children, first, end, order):
 
     The children of token t are `children[child_first[t + 1] : child_first[t + 2]]`; those of number -1 are the roots.
     """
-    made_of = as_table(address)[EncoderSlot.MADE_OF]
+    made_of = MADE.at(as_table(address)[EncoderSlot.MADE_OF])
     n = 0
     for i in range(child_first[0], child_first[1]):
         token = children[i]
@@ -105,7 +95,7 @@ def order_spines(address, child_first, children, first, end, order):
             end[token] = child_first[token + 1]  # the next child, until the tree is complete
             while token >= 0 and end[token] == child_first[token + 2]:
                 end[token] = n
-                token = load_i32(made_of + token * MADE_BYTES)
+                token = made_of[token].left
             if token < 0:
                 break
             end[token] += 1
@@ -171,10 +161,10 @@ def _add_refused(canon, split, a, time, limit, made, n):
 
     What `a` is merged to on the right spine is made at `time`, and undoing that gives the limit (bpe_pairs.py).
     """
-    made_of = as_table(canon[ENCODER])[EncoderSlot.MADE_OF]
-    rank, b = load_i32(made_of + made * MADE_BYTES + RANK), load_i32(made_of + made * MADE_BYTES + RIGHT)
-    a_time = load_i32(made_of + a * MADE_BYTES + TIME)
-    if time <= load_i32(made_of + b * MADE_BYTES + TIME):
+    made_of = MADE.at(as_table(canon[ENCODER])[EncoderSlot.MADE_OF])
+    rank, b = made_of[made].rank, made_of[made].right
+    a_time = made_of[a].time
+    if time <= made_of[b].time:
         return n
     first = load_i32(canon[FIRST] + b * 4)
     if rank < limit and load_i32(canon[ORDER_KINDS] + first * 4) < ODD_KIND:
@@ -182,9 +172,8 @@ def _add_refused(canon, split, a, time, limit, made, n):
     end = -1  # of the last run
     for i in range(load_i32(canon[CHILD_FIRST] + (b + 1) * 4), load_i32(canon[CHILD_FIRST] + (b + 2) * 4)):
         above = load_i32(canon[CHILDREN] + i * 4)
-        entry = made_of + above * MADE_BYTES
-        above_time = load_i32(entry + TIME)
-        if a_time > above_time or rank >= (load_i32(entry + RIGHT_LIMIT) if time > above_time else limit):
+        above_time = made_of[above].time
+        if a_time > above_time or rank >= (made_of[above].right_limit if time > above_time else limit):
             continue
         first, behind = load_i32(canon[FIRST] + above * 4), load_i32(canon[END] + above * 4)
         if first == end:
@@ -198,7 +187,7 @@ def _add_refused(canon, split, a, time, limit, made, n):
 @kernel
 def _list_for_odd(canon, split, left):
     """As `list_runs` for a token with one on the right spine that is not made after its parts."""
-    made_of = as_table(canon[ENCODER])[EncoderSlot.MADE_OF]
+    made_of = MADE.at(as_table(canon[ENCODER])[EncoderSlot.MADE_OF])
     n, spine, time, limit = 0, left, NO_LIMIT, NO_LIMIT
     while True:
         for i in range(load_i32(canon[CHILD_FIRST] + (spine + 1) * 4), load_i32(canon[CHILD_FIRST] + (spine + 2) * 4)):
@@ -207,12 +196,12 @@ def _list_for_odd(canon, split, left):
             token = load_i32(canon[ODD] + i * ODD_FIELDS * 4)
             if not is_fitting(canon, left, token):
                 n = _add_one(canon, split, token, n)
-        entry = made_of + spine * MADE_BYTES
-        time = load_i32(entry + TIME)
+        made = made_of[spine]
+        time = made.time
         if time == BYTE_TIME:
             return n
-        limit = load_i32(entry + LEFT_LIMIT)
-        spine = load_i32(entry + RIGHT)
+        limit = made.left_limit
+        spine = made.right
 
 
 @inline
@@ -238,20 +227,20 @@ def list_runs_above(canon, split, token):
 
     NO_BYTE in its place: there are none.
     """
-    made_of = as_table(canon[ENCODER])[EncoderSlot.MADE_OF]
+    made_of = MADE.at(as_table(canon[ENCODER])[EncoderSlot.MADE_OF])
     n, spine, limit = 0, token, NO_LIMIT
     while True:
-        entry = made_of + spine * MADE_BYTES
-        time = load_i32(entry + TIME)
-        if time != BYTE_TIME and time != load_i32(entry + RANK):
+        made = made_of[spine]
+        time = made.time
+        if time != BYTE_TIME and time != made.rank:
             canon[LAST_BYTE] = NO_BYTE
             return _list_for_odd(canon, split, token)
         if time == BYTE_TIME:
             canon[LAST_BYTE], canon[BYTE_LIMIT] = spine, limit
             return _add_odd(canon, split, spine, limit, n)
         n = _add_odd(canon, split, spine, limit, _list_children(canon, spine, limit, n))
-        limit = load_i32(entry + LEFT_LIMIT)
-        spine = load_i32(entry + RIGHT)
+        limit = made.left_limit
+        spine = made.right
 
 
 @inline

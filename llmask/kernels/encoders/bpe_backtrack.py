@@ -1,11 +1,11 @@
 """Exact byte-pair encoding of a word by backtracking: the longest token first, shorter ones where it does not fit.
 
-After H. van Antwerpen and A. Neubeck (see bpe_pairs.py): a sequence is what merging gives if every two neighbours are
-compatible, and there is exactly one such sequence, so any way of finding one is right.
+After H. van Antwerpen and A. Neubeck (bpe_pairs.py): exactly one sequence of tokens has compatible neighbours only, and
+it is the encoding, so any way to find one is right.
 
     1  at the end of the sequence so far, take the longest token that the text goes on with
     2  if it is compatible with the last token, append it
-    3  otherwise try the longest token that it begins with; where there is none, take the last token back and shorten it
+    3  otherwise try the longest token that it begins with; else take the last token back and shorten it
 
 A bit a position keeps it linear: once everything after a position failed, the position is never reached again.
 
@@ -17,12 +17,12 @@ from __future__ import annotations
 from ..machine.jit import inline
 from ..machine.raw import borrow_zeros, give_back
 from ..tables.memory import load_i32, load_i64, store_i32, store_i64
-from .bpe_pairs import LENGTH, MADE_BYTES, PREFIX, are_compatible
+from .bpe_pairs import MADE, are_compatible
 from .double_array import NOTHING, longest_token
 from .encoder_slots import EncoderSlot
 
 FAILED = -1
-SHORT_WORD = 63  # words of so many bytes need no memory for their bits
+SHORT_WORD = 63  # words of up to 63 bytes need no memory for their bits
 
 
 @inline
@@ -31,7 +31,7 @@ def backtrack(table, text, start, end, out):
 
     There is room for one token a byte.
     """
-    made_of, entries = table[EncoderSlot.MADE_OF], table[EncoderSlot.FORWARD]
+    made_of, entries = MADE.at(table[EncoderSlot.MADE_OF]), table[EncoderSlot.FORWARD]
     is_short = end - start <= SHORT_WORD
     refused = 0  # bit i: nothing can go on at start + i; in memory for long words
     bits = 0 if is_short else borrow_zeros((end - start >> 6) + 1, 8)
@@ -40,18 +40,18 @@ def backtrack(table, text, start, end, out):
     token, reached = longest_token(entries, text, position, end)
     last = NOTHING
     while token != NOTHING or n_tokens > 0:
-        if token == NOTHING:
+        if token == NOTHING:  # step 3: the last token is taken back, and shortened
             if is_short:
                 refused |= 1 << (position - start)
             else:
                 word = bits + (position - start >> 6) * 8
                 store_i64(word, load_i64(word) | 1 << (position - start & 63))
             n_tokens -= 1
-            position -= load_i32(made_of + last * MADE_BYTES + LENGTH)
-            token = load_i32(made_of + last * MADE_BYTES + PREFIX)
-            last = load_i32(out + n_tokens * 4 - 4) if n_tokens > 0 else NOTHING
+            position -= made_of[last].length
+            token = made_of[last].prefix
+            last = load_i32(out + (n_tokens - 1) * 4) if n_tokens > 0 else NOTHING
             if token != NOTHING:
-                reached = position + load_i32(made_of + token * MADE_BYTES + LENGTH)
+                reached = position + made_of[token].length
             continue
         offset = reached - start
         if is_short:
@@ -59,10 +59,11 @@ def backtrack(table, text, start, end, out):
         else:
             is_refused = load_i64(bits + (offset >> 6) * 8) >> (offset & 63) & 1
         if is_refused or (last != NOTHING and not are_compatible(table, last, token)):
-            token = load_i32(made_of + token * MADE_BYTES + PREFIX)
+            token = made_of[token].prefix
             if token != NOTHING:
-                reached = position + load_i32(made_of + token * MADE_BYTES + LENGTH)
+                reached = position + made_of[token].length
             continue
+        # step 2: it fits
         store_i32(out + n_tokens * 4, token)
         n_tokens += 1
         position = reached

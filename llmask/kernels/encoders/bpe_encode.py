@@ -1,4 +1,4 @@
-"""Encoding a text: split it into words, take a word that is a token at once, merge the others.
+"""Byte-pair encoding of a text: it is split into words; a word that is a token is taken at once, others are merged.
 
 In: an encoder's table, a text, a method. Out: tokens. Cost: about 15 ns a byte of English text.
 """
@@ -16,31 +16,52 @@ from .encoder_slots import MAX_PATTERNS, EncoderSlot
 from .pretokenize_scan import next_word
 
 TABLE, HEAP, DROPOUT = range(3)
-SMALL_BUFFER = 4096  # tokens; longer words get room of their own where tokens are only counted
+WORD_BUFFER = 240  # tokens: 1 KB, which malloc hands out in 20 ns; longer words get room of their own
+
+
+@inline
+def whole_word(table, text, start, end, safe_end):
+    """The token that a word is, or NO_TOKEN."""
+    return find_word(table, text, start, end, safe_end) if end - start <= table[EncoderSlot.LONGEST_WORD] else NO_TOKEN
 
 
 @inline
 def encode_word(table, text, start, end, safe_end, out):
     """Tokens of one word to the int32 at `out`, the exact way; returns their number or FAILED."""
-    if end - start <= table[EncoderSlot.LONGEST_WORD]:
-        token = find_word(table, text, start, end, safe_end)
-        if token != NO_TOKEN:
-            store_i32(out, token)
-            return 1
-    return backtrack(table, text, start, end, out)
+    token = whole_word(table, text, start, end, safe_end)
+    if token == NO_TOKEN:
+        return backtrack(table, text, start, end, out)
+    store_i32(out, token)
+    return 1
 
 
 @kernel
 def encode_word_otherwise(table, text, start, end, safe_end, out, method, threshold, state):
     """As `encode_word`, by another method; words are taken whole only where that is the tokenizer's own rule."""
-    if table[EncoderSlot.IS_WHOLE] and method != DROPOUT and end - start <= table[EncoderSlot.LONGEST_WORD]:
-        token = find_word(table, text, start, end, safe_end)
+    if table[EncoderSlot.IS_WHOLE] and method != DROPOUT:
+        token = whole_word(table, text, start, end, safe_end)
         if token != NO_TOKEN:
             store_i32(out, token)
             return 1
     if method == TABLE:
         return merge_by_table(table, text, start, end, out)
     return merge_by_heap(table, text, start, end, out, threshold if method == DROPOUT else 0, state)
+
+
+@inline
+def count_word(table, text, start, end, safe_end, buffer):
+    """Number of tokens of a word, or FAILED; `buffer` has room for WORD_BUFFER."""
+    place = buffer if end - start <= WORD_BUFFER else borrow((end - start) * 4)
+    found = encode_word(table, text, start, end, safe_end, place)
+    if place != buffer:
+        give_back(place)
+    return found
+
+
+@inline
+def end_of_word(table, bounds, ends, n_words, text, position, n_bytes):
+    """Where the word at `position` ends, the next after `n_words`: by `ends`, or by the patterns if that is empty."""
+    return ends[n_words] if ends.shape[0] > 0 else next_word(table, bounds, text, position, n_bytes)
 
 
 @door("int64(int64, int64, int64, int32[::1], int64, int32[::1])", group="tokenizer")
@@ -53,20 +74,13 @@ def encode_text(address, text, n_bytes, ends, limit, out):
     table = as_table(address)
     bounds = borrow_zeros(MAX_PATTERNS, 8)
     is_counting = out.shape[0] == 0
-    buffer = borrow(SMALL_BUFFER * 4) if is_counting else out.ctypes.data
+    buffer = borrow(WORD_BUFFER * 4) if is_counting else out.ctypes.data
     n_tokens, position, n_words = 0, 0, 0
     while position < n_bytes and n_tokens <= limit:
-        if ends.shape[0] > 0:
-            end = ends[n_words]
-            n_words += 1
-        else:
-            end = next_word(table, bounds, text, position, n_bytes)
+        end = end_of_word(table, bounds, ends, n_words, text, position, n_bytes)
+        n_words += 1
         if is_counting:
-            is_large = end - position > SMALL_BUFFER
-            place = borrow((end - position) * 4) if is_large else buffer
-            found = encode_word(table, text, position, end, n_bytes, place)
-            if is_large:
-                give_back(place)
+            found = count_word(table, text, position, end, n_bytes, buffer)
         else:
             found = encode_word(table, text, position, end, n_bytes, buffer + n_tokens * 4)
         if found == FAILED:
@@ -82,7 +96,7 @@ def encode_text(address, text, n_bytes, ends, limit, out):
 
 @door("int64(int64, int64, int64[::1], int64[::1], int32[::1])", group="encoders")
 def encode_texts(address, texts, offsets, first_ids, out):
-    """Write the tokens of texts that lie side by side, those of text i from `first_ids[i]` on.
+    """Write the tokens of texts that follow one another in memory; text i has its tokens from `first_ids[i]` on.
 
     Text i is `offsets[i]` up to `offsets[i + 1]`. Returns -1, or the number of the first text that no tokens spell.
     """
@@ -112,11 +126,8 @@ def encode_text_otherwise(address, text, n_bytes, ends, method, threshold, seed,
     store_i64(state, seed)
     n_tokens, position, n_words = 0, 0, 0
     while position < n_bytes:
-        if ends.shape[0] > 0:
-            end = ends[n_words]
-            n_words += 1
-        else:
-            end = next_word(table, bounds, text, position, n_bytes)
+        end = end_of_word(table, bounds, ends, n_words, text, position, n_bytes)
+        n_words += 1
         place = out.ctypes.data + n_tokens * 4
         found = encode_word_otherwise(table, text, position, end, n_bytes, place, method, threshold, state)
         if found == FAILED:

@@ -1,105 +1,35 @@
 """Byte-pair encoding as it is defined: merge the pair of lowest rank, leftmost among equals, until none is left.
 
+R. Sennrich, B. Haddow, A. Birch, "Neural machine translation of rare words with subword units", 2016, section 3.2.
 Symbols form a linked list and candidates a heap, so n bytes cost O(n log n) even where a word is a million letters
-long. An entry of the heap is `rank << 32 | left symbol`; it is stale when the symbols there no longer merge at that
-rank, and then it is passed over. Shares nothing with the exact encoder but the list of merges.
+long. An entry of the heap is stale when the symbols there no longer merge at its rank; then it is passed over. Shares
+nothing with the exact encoder but the list of merges.
 
-With a probability of dropout, an entry that is taken off the heap waits until another one was not (Provilkov,
-Emelianenko, Voita, "BPE-Dropout", 2020, in the way of the library tokenizers). Random numbers: splitmix64 (G. Steele,
-D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
+With a probability of dropout, an entry that is taken off the heap waits until another one was not (I. Provilkov,
+D. Emelianenko, E. Voita, "BPE-Dropout", 2020, in the way of the library tokenizers). Random numbers: splitmix64
+(G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
 
 In: an encoder's table with MERGES, a word. Out: tokens. Cost: about 100 ns a byte.
 """
 
 from __future__ import annotations
 
-from ..machine.jit import door, inline
-from ..machine.raw import borrow, give_back, load_u32, shift_right, wrapped_product, wrapped_sum
-from ..tables.memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64
-from .bpe_words import MIX
+from ..machine.jit import inline
+from ..machine.raw import borrow, give_back, shift_right, wrapped_product, wrapped_sum
+from ..machine.records import Record
+from ..tables.memory import load_i32, load_i64, load_u8, store_i32, store_i64
 from .encoder_slots import EncoderSlot
+from .heap import pop, push
+from .merges_table import MADE_MASK, NO_MERGE, RANK_SHIFT, find_merge
 
+CANDIDATE = Record("a candidate, by rank and place", 64, key="rank << 32 | left symbol")
+LINK = Record("the neighbours of a symbol", before="-1: it is the first", after="the number of symbols: it is the last")
 FAILED = -1
-NO_MERGE = -1
-RANK_SHIFT = 32
-LOW = 0xFFFFFFFF
-MERGE_BYTES = 16  # left << 32 | right, then rank << 32 | made + 1; 0: empty
+MERGED = -1  # in place of the token of a symbol that was merged to its left
+LEFT_MASK = 0xFFFFFFFF
 GOLDEN = -0x61C8864680B583EB  # splitmix64: the step, and two multipliers
 FIRST_MIX = -0x40A7B892E31B1A47
 SECOND_MIX = -0x6B2FB644ECCEEE15
-
-
-@door("void(int64, int32[:, ::1], int32[::1])", group="encoders")
-def enter_merges(address, splits, ranks):
-    """Enter all merges, by ascending rank; of equal pairs the first counts. The table must be zeros."""
-    table = as_table(address)
-    bits, merges = table[EncoderSlot.MERGE_BITS], table[EncoderSlot.MERGES]
-    mask = (1 << bits) - 1
-    for i in range(splits.shape[0]):
-        key = splits[i, 0] << RANK_SHIFT | splits[i, 1]
-        number = shift_right(wrapped_product(key, MIX), 64 - bits)
-        while load_i64(merges + number * MERGE_BYTES + 8) != 0:
-            if load_i64(merges + number * MERGE_BYTES) == key:
-                break
-            number = number + 1 & mask
-        entry = merges + number * MERGE_BYTES
-        if load_i64(entry + 8) == 0:
-            store_i64(entry, key)
-            store_i64(entry + 8, ranks[i] << RANK_SHIFT | (splits[i, 2] + 1))
-
-
-@inline
-def find_merge(table, left, right):
-    """Rank and result of a merge, packed, or NO_MERGE."""
-    key = left << RANK_SHIFT | right
-    bits, merges = table[EncoderSlot.MERGE_BITS], table[EncoderSlot.MERGES]
-    mask = (1 << bits) - 1
-    number = shift_right(wrapped_product(key, MIX), 64 - bits)
-    while True:
-        entry = merges + number * MERGE_BYTES
-        found = load_i64(entry + 8)
-        if found == 0:
-            return NO_MERGE
-        if load_i64(entry) == key:
-            return found - 1
-        number = number + 1 & mask
-
-
-@inline
-def push(heap, size, entry):
-    """Add an entry; returns the new size."""
-    hole = size
-    while hole > 0:
-        parent = hole - 1 >> 1
-        above = load_i64(heap + parent * 8)
-        if above <= entry:
-            break
-        store_i64(heap + hole * 8, above)
-        hole = parent
-    store_i64(heap + hole * 8, entry)
-    return size + 1
-
-
-@inline
-def pop(heap, size):
-    """Take the lowest entry away, which the caller has read; returns the new size."""
-    size -= 1
-    moving = load_i64(heap + size * 8)
-    hole = 0
-    while True:
-        child = 2 * hole + 1
-        if child >= size:
-            break
-        lower = load_i64(heap + child * 8)
-        if child + 1 < size and load_i64(heap + child * 8 + 8) < lower:
-            child += 1
-            lower = load_i64(heap + child * 8)
-        if lower >= moving:
-            break
-        store_i64(heap + hole * 8, lower)
-        hole = child
-    store_i64(heap + hole * 8, moving)
-    return size
 
 
 @inline
@@ -113,6 +43,23 @@ def random_share(state):
 
 
 @inline
+def merge_of(table, tokens, left, right):
+    """Rank and result of the merge of the symbols at two places, packed, or NO_MERGE."""
+    left, right = load_i32(tokens + left * 4), load_i32(tokens + right * 4)
+    return find_merge(table[EncoderSlot.MERGES], table[EncoderSlot.MERGE_BITS], left, right)
+
+
+@inline
+def push_merge(table, tokens, left, right, heap, size):
+    """Put two neighbours onto the heap, if they merge; returns the new size."""
+    found = merge_of(table, tokens, left, right)
+    if found == NO_MERGE:
+        return size
+    push(heap, size, found >> RANK_SHIFT << RANK_SHIFT | left)
+    return size + 1
+
+
+@inline
 def merge_by_heap(table, text, start, end, out, threshold, state):
     """Write the tokens of a word to the int32 at `out`; returns their number, or FAILED: a byte is no token.
 
@@ -120,61 +67,54 @@ def merge_by_heap(table, text, start, end, out, threshold, state):
     """
     n_symbols = end - start
     byte_tokens = table[EncoderSlot.BYTE_TOKENS]
-    links = borrow(n_symbols * 8)  # int32 before, int32 after
-    heap = borrow(n_symbols * 24)  # an entry a pair, two more a merge
-    waiting = borrow(n_symbols * 24 if threshold > 0 else 8)
+    links = LINK.at(borrow(n_symbols * LINK.n_bytes))
+    heap = CANDIDATE.at(borrow(3 * n_symbols * CANDIDATE.n_bytes))  # one a pair, two more a merge
+    waiting = CANDIDATE.at(borrow((3 * n_symbols if threshold > 0 else 1) * CANDIDATE.n_bytes))
     n_entries, n_waiting = 0, 0
-    for i in range(n_symbols):
+    for i in range(n_symbols):  # the symbols are single bytes
         token = load_i32(byte_tokens + load_u8(text + start + i) * 4)
         store_i32(out + i * 4, token)
-        store_i32(links + i * 8, i - 1)
-        store_i32(links + i * 8 + 4, i + 1)
+        links[i].before, links[i].after = i - 1, i + 1
         if token < 0:
             n_symbols = 0
             break
         if i > 0:
-            found = find_merge(table, load_i32(out + i * 4 - 4), token)
-            if found != NO_MERGE:
-                n_entries = push(heap, n_entries, found >> RANK_SHIFT << RANK_SHIFT | (i - 1))
+            n_entries = push_merge(table, out, i - 1, i, heap, n_entries)
     while n_entries > 0:
-        entry = load_i64(heap)
+        candidate = heap.key
         n_entries = pop(heap, n_entries)
         if threshold > 0:  # before it is known to be stale, as the library does
             if random_share(state) < threshold:
-                store_i64(waiting + n_waiting * 8, entry)
+                waiting[n_waiting].key = candidate
                 n_waiting += 1
                 continue
             for i in range(n_waiting):
-                n_entries = push(heap, n_entries, load_i64(waiting + i * 8))
-            n_waiting = 0
-        left = entry & LOW
-        right = load_u32(links + left * 8 + 4)
-        if load_i32(out + left * 4) < 0 or right >= n_symbols:
+                push(heap, n_entries + i, waiting[i].key)
+            n_entries, n_waiting = n_entries + n_waiting, 0
+        left = candidate & LEFT_MASK
+        right = links[left].after
+        if load_i32(out + left * 4) == MERGED or right >= n_symbols:
             continue
-        found = find_merge(table, load_i32(out + left * 4), load_i32(out + right * 4))
-        if found == NO_MERGE or found >> RANK_SHIFT != entry >> RANK_SHIFT:
+        found = merge_of(table, out, left, right)
+        if found >> RANK_SHIFT != candidate >> RANK_SHIFT:
             continue
-        after = load_i32(links + right * 8 + 4)
-        store_i32(out + left * 4, found & LOW)
-        store_i32(out + right * 4, NO_MERGE)
-        store_i32(links + left * 8 + 4, after)
+        # the left symbol is what both make, the right one leaves the list, and both new neighbours are candidates
+        store_i32(out + left * 4, found & MADE_MASK)
+        store_i32(out + right * 4, MERGED)
+        before, after = links[left].before, links[right].after
+        links[left].after = after
         if after < n_symbols:
-            store_i32(links + after * 8, left)
-            found_right = find_merge(table, found & LOW, load_i32(out + after * 4))
-            if found_right != NO_MERGE:
-                n_entries = push(heap, n_entries, found_right >> RANK_SHIFT << RANK_SHIFT | left)
-        before = load_i32(links + left * 8)
+            links[after].before = left
+            n_entries = push_merge(table, out, left, after, heap, n_entries)
         if before >= 0:
-            found_left = find_merge(table, load_i32(out + before * 4), found & LOW)
-            if found_left != NO_MERGE:
-                n_entries = push(heap, n_entries, found_left >> RANK_SHIFT << RANK_SHIFT | before)
+            n_entries = push_merge(table, out, before, left, heap, n_entries)
     n_tokens = 0
     for i in range(n_symbols):
         token = load_i32(out + i * 4)
-        if token >= 0:
+        if token != MERGED:
             store_i32(out + n_tokens * 4, token)
             n_tokens += 1
-    give_back(links)
-    give_back(heap)
-    give_back(waiting)
+    give_back(links.address)
+    give_back(heap.address)
+    give_back(waiting.address)
     return n_tokens if n_symbols > 0 else FAILED

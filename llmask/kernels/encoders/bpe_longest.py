@@ -1,4 +1,4 @@
-"""Encoding without merges: the longest token at each place, or as few tokens as can be.
+"""Encoding without merges: the longest token at each place (maximal munch), or the fewest tokens (a shortest path).
 
 Both look at all tokens, not at words. `encode_fewest` goes from the end to the beginning and keeps the least number of
 tokens that spell the rest from each place; among the tokens that reach it the longest is taken.
@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from ..machine.jit import door, inline
 from ..machine.raw import borrow, give_back
-from ..tables.memory import as_table, load_i32, load_i64, load_u8, store_i32
-from .double_array import NOTHING, ROOT_BASE, base_of, ending_of, is_child, longest_token
+from ..tables.memory import as_table, load_i32, load_u8, store_i32
+from .double_array import FREE, NOTHING, ROOT, ending_of, longest_token, step
 from .encoder_slots import EncoderSlot
 from .pretokenize_scan import character_end
 
@@ -22,14 +22,15 @@ UNREACHABLE = 0x7FFFFFFF
 @inline
 def length_of(table, token):
     """Bytes of a token."""
-    return load_i32(table[EncoderSlot.OFFSETS] + token * 4 + 4) - load_i32(table[EncoderSlot.OFFSETS] + token * 4)
+    offsets = table[EncoderSlot.OFFSETS]
+    return load_i32(offsets + (token + 1) * 4) - load_i32(offsets + token * 4)
 
 
 @door("int64(int64, int64, int64, int64, int32[::1])", group="encoders")
 def encode_longest(address, text, n_bytes, unknown, out):
     """Write the longest tokens and return their number; -1 - p where no token begins at p.
 
-    With `unknown` >= 0 that token stands for the rest of the character at p. `out` has room for one token a byte.
+    With `unknown` >= 0 that token is written for the rest of the character at p. `out` has room for one token a byte.
     """
     table = as_table(address)
     entries = table[EncoderSlot.FORWARD]
@@ -49,18 +50,15 @@ def encode_longest(address, text, n_bytes, unknown, out):
 @inline
 def best_at(table, text, position, n_bytes, counts):
     """Token to begin with at `position`, as `encode_fewest` chooses, or NOTHING."""
-    entries, base = table[EncoderSlot.FORWARD], ROOT_BASE
-    found, least, place = NOTHING, UNREACHABLE, position
-    while base != 0 and place < n_bytes:
-        byte = load_u8(text + place)
-        entry = load_i64(entries + (base + byte) * 8)
-        if not is_child(entry, byte):
+    entries, entry = table[EncoderSlot.FORWARD], ROOT
+    found, least = NOTHING, UNREACHABLE
+    for place in range(position, n_bytes):
+        entry = step(entries, entry, load_u8(text + place))
+        if entry == FREE:
             break
-        place += 1
-        base = base_of(entry)
-        token = ending_of(entry)
-        if token != NOTHING and load_i32(counts + place * 4) <= least:
-            found, least = token, load_i32(counts + place * 4)
+        token, count = ending_of(entry), load_i32(counts + (place + 1) * 4)
+        if token != NOTHING and count <= least:
+            found, least = token, count
     return found if least < UNREACHABLE else NOTHING
 
 

@@ -1,17 +1,17 @@
-"""Normalization of text by the rules that a SentencePiece model carries, and its treatment of blanks.
+"""Normalization of text, by the rules and the treatment of blanks that a SentencePiece model carries.
 
 A `precompiled_charsmap` is a list of rules "bytes -> bytes" (NFKC, for instance), compiled:
 
     n_bytes u32 | units u32[n_bytes / 4] | replacements, each ended by a zero byte
 
 The units are a double array of darts-clone (XOR-compressed), whose word has label (bits 0-7, bit 31 set: a value), has
-value (bit 8) and offset (bits 10-30, shifted by 8 more when bit 9 is set). Subtrees may be shared, so what hangs below
-the root is a graph without cycles. `check_charsmap` walks all of it once, before anything is trusted: afterwards every
+value (bit 8) and offset (bits 10-30, shifted by 8 more when bit 9 is set). Subtrees may be shared, so what is below the
+root is a graph without cycles. `check_charsmap` walks all of it once, before anything is trusted: afterwards every
 walk ends, stays inside of the units, and finds a replacement that ends inside of the block.
 
 `normalize` follows `Normalizer::Normalize` of sentencepiece: at each place the longest user-defined token, else the
-longest rule, else the character itself; blanks at both ends go and those that follow one another become one, where the
-model says so; a blank is put in front (or behind). The mark U+2581 becomes a blank, because tokens are stored so.
+longest rule, else the character itself; blanks at both ends go and runs of blanks become one, where the model says so;
+a blank is put before the text (or after it). The mark U+2581 becomes a blank, because tokens are stored so.
 
 In: bytes of a text, valid UTF-8. Out: bytes. Cost: 1 ns a plain byte, 10 ns a character with a rule.
 """
@@ -21,7 +21,7 @@ from __future__ import annotations
 from ..machine.jit import door, inline, kernel
 from ..machine.raw import load_word
 from ..tables.memory import as_table, load_i32, load_u8, store_u8
-from .double_array import FREE, NOTHING, ROOT, ending_of, step
+from .double_array import NOTHING, longest_token
 from .piece_slots import PieceSlot
 
 SPACE = 32
@@ -64,13 +64,11 @@ def check_charsmap(units, replacements, heights, path, places):
     if base >= n_units:
         path[0] = 0
         return RULES_LEAVE_UNITS
-    top = 0
-    path[0] = base
-    places[0] = 0
-    heights[base] = -1
+    top, fault = 0, RULES_ARE_SOUND
+    path[0], places[0], heights[base] = base, 0, -1
     while top >= 0:
-        base = path[top]
-        byte = places[top]
+        # a place with all children seen: its height is known, and the walk goes back
+        base, byte = path[top], places[top]
         if byte == 256:
             height = 1
             for label in range(1, 256):
@@ -83,45 +81,40 @@ def check_charsmap(units, replacements, heights, path, places):
                 path[0] = base
                 return RULES_ARE_LONG
             continue
+        # its next child: in the units, with a replacement that ends, and no place of the path
         places[top] = byte + 1
         child = base ^ byte
         if byte == 0 or child >= n_units or rule_label(units[child]) != byte:
             continue
         below = child ^ rule_offset(units[child])
         if below >= n_units:
-            path[0] = child
-            return RULES_LEAVE_UNITS
+            fault = RULES_LEAVE_UNITS
+            break
         if units[child] & 0x100:
-            start = units[below] & 0x7FFFFFFF
-            end = start
+            start = end = units[below] & 0x7FFFFFFF
             while end < replacements.shape[0] and replacements[end] != 0 and end - start <= MAX_REPLACEMENT_BYTES:
                 end += 1
             if end >= replacements.shape[0]:
-                path[0] = child
-                return RULES_LEAVE_REPLACEMENTS
-            if end - start > MAX_REPLACEMENT_BYTES:
-                path[0] = child
-                return RULES_ARE_LONG
-        if heights[below] < 0:
-            path[0] = child
-            return RULES_CYCLE
+                fault = RULES_LEAVE_REPLACEMENTS
+            elif end - start > MAX_REPLACEMENT_BYTES:
+                fault = RULES_ARE_LONG
+        if fault == RULES_ARE_SOUND and heights[below] < 0:
+            fault = RULES_CYCLE
+        if fault == RULES_ARE_SOUND and top + heights[below] + (heights[below] == 0) > MAX_RULE_BYTES:
+            fault = RULES_ARE_LONG
+        if fault != RULES_ARE_SOUND:
+            break
         if heights[below] == 0:
-            if top == MAX_RULE_BYTES:
-                path[0] = child
-                return RULES_ARE_LONG
             top += 1
-            path[top] = below
-            places[top] = 0
-            heights[below] = -1
-        elif top + heights[below] > MAX_RULE_BYTES:
-            path[0] = child
-            return RULES_ARE_LONG
-    return RULES_ARE_SOUND
+            path[top], places[top], heights[below] = below, 0, -1
+    if fault != RULES_ARE_SOUND:
+        path[0] = child
+    return fault
 
 
 @inline
 def find_rule(units, n_units, text, place, n_bytes):
-    """Longest rule at a place of the text: its length << 32 | where its replacement starts; 0 when there is none."""
+    """Longest rule at a place of the text: its length << 32 | where its replacement starts; 0: no rule fits."""
     found = 0
     unit = load_i32(units) & 0xFFFFFFFF
     index = rule_offset(unit)
@@ -160,38 +153,22 @@ def find_plain_bytes(units, is_plain):
 
 
 @inline
-def longest_match(entries, text, place, n_bytes):
-    """Length of the longest token of a double array at a place of the text, 0 when there is none."""
-    length = 0
-    entry = ROOT
-    at = place
-    while at < n_bytes:
-        entry = step(entries, entry, load_u8(text + at))
-        if entry == FREE:
-            break
-        at += 1
-        if ending_of(entry) != NOTHING:
-            length = at - place
-    return length
-
-
-@inline
 def character_length(byte):
     """Bytes of the character that begins with this one, as sentencepiece counts them; 1 for those that begin none."""
-    if byte < 0xC0:
-        return 1
-    if byte < 0xE0:
-        return 2
-    return 3 if byte < 0xF0 else 4
+    return 1 + (byte >= 0xC0) + (byte >= 0xE0) + (byte >= 0xF0)
 
 
 @inline
 def valid_length(text, place, n_bytes):
     """Bytes of the character at a place of a suffix of valid UTF-8, 0 when the place lies inside of a character."""
     byte = load_u8(text + place)
-    if 0x80 <= byte and byte < 0xC0:
-        return 0
-    return min(character_length(byte), n_bytes - place)
+    return 0 if byte & 0xC0 == 0x80 else min(character_length(byte), n_bytes - place)
+
+
+@inline
+def is_space_mark(source, length):
+    """Whether bytes begin with U+2581."""
+    return length >= 3 and load_u8(source) == 0xE2 and load_u8(source + 1) == 0x96 and load_u8(source + 2) == 0x81
 
 
 @inline
@@ -200,13 +177,7 @@ def put_text(source, n_bytes, out, filled, escapes):
     i = 0
     while i < n_bytes:
         byte = load_u8(source + i)
-        if (
-            escapes
-            and byte == 0xE2
-            and i + 2 < n_bytes
-            and load_u8(source + i + 1) == 0x96
-            and load_u8(source + i + 2) == 0x81
-        ):
+        if escapes and is_space_mark(source + i, n_bytes - i):
             byte = SPACE
             i += 2
         store_u8(out + filled, byte)
@@ -218,9 +189,7 @@ def put_text(source, n_bytes, out, filled, escapes):
 @inline
 def begins_with_space(source, length):
     """Whether bytes begin with a blank or U+2581."""
-    if load_u8(source) == SPACE:
-        return True
-    return length >= 3 and load_u8(source) == 0xE2 and load_u8(source + 1) == 0x96 and load_u8(source + 2) == 0x81
+    return load_u8(source) == SPACE or is_space_mark(source, length)
 
 
 @inline
@@ -237,9 +206,9 @@ def normalize_prefix(model, text, place, n_bytes):
     """What the text at a place becomes: bytes taken, and where the new ones are and how many."""
     user = model[PieceSlot.USERS]
     if user != 0:
-        taken = longest_match(user, text, place, n_bytes)
-        if taken > 0:
-            return taken, text + place, taken
+        token, end = longest_token(user, text, place, n_bytes)
+        if token != NOTHING:
+            return end - place, text + place, end - place
     if model[PieceSlot.N_UNITS] > 0:
         rule = find_rule(model[PieceSlot.UNITS], model[PieceSlot.N_UNITS], text, place, n_bytes)
         if rule != 0:
@@ -250,7 +219,7 @@ def normalize_prefix(model, text, place, n_bytes):
 
 
 @inline
-def behind_blanks(plain, text, place, n_bytes):
+def after_blanks(plain, text, place, n_bytes):
     """The first place that has no blank, or one that a rule may take together with what follows."""
     if load_u8(plain + SPACE) != 0:
         while place + 9 <= n_bytes and load_word(text + place) == BLANKS and load_u8(text + place + 8) < 128:
@@ -270,9 +239,9 @@ def normalize(model, text, n_bytes, out, capacity):
     removes = model[PieceSlot.REMOVES_SPACES] != 0
     escapes = model[PieceSlot.ESCAPES_SPACES] != 0
     plain = model[PieceSlot.IS_PLAIN]
-    place = 0
+    place = 0  # blanks at the beginning go
     while removes and place < n_bytes:
-        place = behind_blanks(plain, text, place, n_bytes)
+        place = after_blanks(plain, text, place, n_bytes)
         if place == n_bytes:
             break
         taken, source, length = normalize_prefix(model, text, place, n_bytes)
@@ -284,7 +253,7 @@ def normalize(model, text, n_bytes, out, capacity):
     if model[PieceSlot.ADDS_SPACE] == 2:
         taken, source, length = normalize_prefix(model, text, place, n_bytes)
         adds_space = length == 0 or not begins_with_space(source, length)
-    filled = 0
+    filled = 0  # the blank before the text
     if adds_space and not is_suffix:
         store_u8(out, SPACE)
         filled = 1
@@ -294,17 +263,19 @@ def normalize(model, text, n_bytes, out, capacity):
             return NEEDS_MORE
         byte = load_u8(text + place)
         if byte < 128 and load_u8(plain + byte) != 0 and (place + 1 == n_bytes or load_u8(text + place + 1) < 128):
+            # no rule begins here
             place += 1
             if byte != SPACE:
                 after_space = False
             elif after_space:
-                place = behind_blanks(plain, text, place, n_bytes)
+                place = after_blanks(plain, text, place, n_bytes)
                 continue
             else:
                 after_space = removes
             store_u8(out + filled, byte)
             filled += 1
             continue
+        # a name, a rule, or the character itself
         taken, source, length = normalize_prefix(model, text, place, n_bytes)
         if taken == 0:  # a rule ended inside of a character: U+FFFD for each byte that is left of it
             store_u8(out + filled, 0xEF)
@@ -321,7 +292,7 @@ def normalize(model, text, n_bytes, out, capacity):
         if length > 0:
             filled = put_text(source, length, out, filled, escapes)
             after_space = removes and load_u8(source + length - 1) == SPACE
-    while removes and filled > 0 and load_u8(out + filled - 1) == SPACE:
+    while removes and filled > 0 and load_u8(out + filled - 1) == SPACE:  # blanks at the end go
         filled -= 1
     if adds_space and is_suffix:
         store_u8(out + filled, SPACE)

@@ -1,13 +1,12 @@
-"""A trie of tokens as a double array: one look-up of eight bytes for every byte of the text.
+"""A double array (J. Aoe, "An efficient digital search algorithm by using a double-array structure", 1989) of tokens.
 
-The depth-first trie of `llmask/trie` is made for walking over all tokens; here one path is followed, as fast as memory
-answers. The children of a node lie at `base + byte`; no two nodes share a base, so the byte stored in an entry says
-whether it is a child of the node that asks (J. Aoe, "An efficient digital search algorithm by using a double-array
-structure", 1989).
+The depth-first trie of `llmask/trie` is made for walking over all tokens; here one path is followed, with one look-up
+of eight bytes for every byte of the text. The children of a node lie at `base + byte`; no two nodes share a base, so
+the byte stored in an entry says whether it is a child of the node that asks.
 
     bits 0-8     byte + 1 on the edge into the entry, 0 = free
     bits 9-30    token + 1 that ends here, 0 = none
-    bits 31-62   base of its children, 0 = none; the walk ends there, because entry `byte` has the label of another byte
+    bits 31-62   base of its children, 0 = none: the walk ends, as entry `byte` has the label of another byte
 
 Scores and the like are looked up by the token. A layout with XOR in place of the sum, as in darts-clone, and with the
 token and its score in a second array took as long to walk and twice the memory.
@@ -29,7 +28,7 @@ ROOT_BASE = 1
 ROOT = ROOT_BASE << BASE_SHIFT  # an entry like any other
 FREE = 0
 N_BYTES = 256
-MAX_TRIES = 24  # places that are tried for the children of a node before they are put behind all others
+MAX_TRIES = 24  # places that are tried for the children of a node before they are put after all others
 NOTHING = -1
 
 
@@ -62,12 +61,10 @@ def find_base(child_byte, first, last, entries, next_free, is_base, head):
         if base + N_BYTES >= n_entries:
             return NOTHING
         if base > ROOT_BASE and not is_base[base]:
-            is_fitting = True
-            for i in range(first + 1, last):
-                if entries[base + child_byte[i]] != 0:
-                    is_fitting = False
-                    break
-            if is_fitting:
+            child = first + 1
+            while child < last and entries[base + child_byte[child]] == 0:
+                child += 1
+            if child == last:
                 return base
         following = next_free[slot]
         while following < n_entries and entries[following] != 0:
@@ -103,15 +100,15 @@ def build_double_array(node, child_first, child_byte, child_node, entries, next_
             while entries[head] != 0:
                 head = next_free[head]
             base = find_base(child_byte, first, last, entries, next_free, is_base, head)
-            if base == NOTHING:
-                return NOTHING
-            if base == 0:
+            if base == 0:  # no place was found in time
                 base = end
                 head = next_free[head]
+            if base == NOTHING:
+                return NOTHING
             entries[slots[number]] |= base << BASE_SHIFT
         if base + N_BYTES >= n_entries:
             return NOTHING
-        is_base[base] = True
+        is_base[base] = True  # the children are entered
         end = max(end, base + N_BYTES)
         for i in range(first, last):
             child = child_node[i]

@@ -32,16 +32,16 @@ class EncoderSlot(Kind):
     DATA = 17  # uint8[n_bytes]
 
     # --- words
-    WORDS = 18  # (key int64, token | length << 32) each
+    WORDS = 18  # hash table, see bpe_words.py
     WORD_BITS = 19  # the table has 1 << WORD_BITS entries
     LONGEST_WORD = 20  # no longer word is looked up
 
     # --- merging
-    MADE_OF = 21  # int32[n_tokens, 8]: the history of each token, see bpe_pairs.py
-    PAIRS = 22  # int64: left << 42 | right << 21 | made
+    MADE_OF = 21  # the history of each token, see bpe_pairs.py
+    PAIRS = 22  # hash table: left << 42 | right << 21 | made, 0: free
     PAIR_BITS = 23
     PAIR_FILTER = 24  # bits by hash: 0 where no pair has it
-    MERGES = 25  # all pairs with their ranks, for the heap: (left << 32 | right, rank << 32 | made) each
+    MERGES = 25  # all pairs with their ranks, for the heap: see merges_table.py
     MERGE_BITS = 26
     BYTE_TOKENS = 27  # int32[256]: token of a byte, -1: none
     IS_WHOLE = 28  # 1: a word that is a token is that token, whatever the merges say

@@ -19,7 +19,7 @@ class PieceSlot(Kind):
     """Slots of the encoder's table."""
 
     # read by charsmap_rules.normalize
-    N_UNITS = 0  # of the rules, 0 = there are none
+    N_UNITS = 0  # of the rules, 0: the model has no rules
     UNITS = 1
     REPLACEMENTS = 2
     IS_PLAIN = 3  # uint8[128]: an ASCII byte that stays as it is before another one
@@ -32,7 +32,7 @@ class PieceSlot(Kind):
     # read by both encoders
     UNKNOWN_ID = 9  # -1: none
     BYTE_TOKENS = 10  # int32[256]: token of each byte; 0: unknown characters are the unknown token
-    NEIGHBOURS = 11  # bit 256 * a + b: some token has byte b, which begins a character, behind byte a
+    NEIGHBOURS = 11  # bit 256 * a + b: some token has byte b, which begins a character, after byte a
     STOPS_AT_SPACES = 12  # tokens are matched inside of words only, a blank begins a word
 
     # read by unigram_viterbi
@@ -44,8 +44,8 @@ class PieceSlot(Kind):
     # read by spm_merge
     CHARACTERS = 17  # double array of single characters, and int32 the symbol of each
     SYMBOLS = 18
-    PAIRS = 19
-    PAIRS_MASK = 20  # slots - 1, a power of two minus 1
+    PAIRS = 19  # hash table, see merges_table.py
+    PAIR_BITS = 20  # there are 1 << PAIR_BITS entries
     FROZEN = 21  # double array of tokens that are never merged
     N_TOKENS = 22
     N_RANKS = 23  # ranks of pairs are 0 up to this

@@ -1,6 +1,6 @@
-"""Splitting UTF-8 text into words by a table of transitions over classes of characters.
+"""Pretokenization: a text is split into words by a finite automaton over classes of characters.
 
-The table is made by `llmask/encoders/pattern_automaton.py`: entry [state, class] is `next state's row << 1 | whether a
+Its table is made by `llmask/encoders/pattern_automaton.py`: entry [state, class] is `next state's row << 1 | whether a
 match ended before this character`. Where no pattern matches, the stretch up to the next match is a word of its own.
 Several patterns cut one after the other: each cuts the words of the one before, so word ends are kept for every level
 and only the levels that are used up are scanned again.
@@ -18,11 +18,24 @@ from __future__ import annotations
 
 from ..machine.jit import door, inline
 from ..machine.raw import borrow_zeros, give_back, load_u16
+from ..machine.records import Record
 from ..tables.memory import as_table, load_i32, load_i64, load_u8, store_i64
 from .encoder_slots import MAX_PATTERNS, EncoderSlot
 
+TRAIL = Record(
+    *("the failed search before, of many between two matches", 64),
+    row="the state that it stayed in at last",
+    entered="from where",
+    failed="where it failed",
+)
 REPLACEMENT = 0xFFFD
 LENGTH_SHIFT = 8  # a character is packed as class | bytes << LENGTH_SHIFT
+
+
+@inline
+def first_row(table):
+    """Row of the state where a match begins; row 0 is that of no match."""
+    return table[EncoderSlot.N_CLASSES] + 1
 
 
 @inline
@@ -57,27 +70,40 @@ def character_at(index, blocks, text, position, end):
 
 
 @inline
+def next_state(table, level, row, text, position, end):
+    """The transition for the character at `position`, or for the end of the text, and the character's length."""
+    blocks, number, length = table[EncoderSlot.CLASS_BLOCKS], table[EncoderSlot.N_CLASSES], 0
+    if position < end:
+        byte = load_u8(text + position)
+        if byte < 0x80:
+            number, length = load_u8(blocks + byte), 1
+        else:
+            packed = character_at(table[EncoderSlot.CLASS_INDEX], blocks, text, position, end)
+            number, length = packed & 0xFF, packed >> LENGTH_SHIFT
+    return load_i32(table[EncoderSlot.TRANSITIONS + level] + (row + number) * 4), length
+
+
+@inline
 def match_end(table, level, text, position, end):
     """Where the match of a pattern at `position` ends (`position`: no match), and how far the text was looked at.
 
     The second number is the position of the last character that had a say; `end` when the end itself had.
     """
-    index, blocks, n_classes = (
-        table[EncoderSlot.CLASS_INDEX],
+    blocks, n_classes, transitions = (
         table[EncoderSlot.CLASS_BLOCKS],
         table[EncoderSlot.N_CLASSES],
+        table[EncoderSlot.TRANSITIONS + level],
     )
-    transitions = table[EncoderSlot.TRANSITIONS + level]
-    row = n_classes + 1  # state START
+    row = n_classes + 1
     matched = position
-    while True:
+    while True:  # as `next_state`, but the table is read once: counting takes a quarter less
         number, length = n_classes, 0
         if position < end:
             byte = load_u8(text + position)
             if byte < 0x80:
                 number, length = load_u8(blocks + byte), 1
             else:
-                packed = character_at(index, blocks, text, position, end)
+                packed = character_at(table[EncoderSlot.CLASS_INDEX], blocks, text, position, end)
                 number, length = packed & 0xFF, packed >> LENGTH_SHIFT
         entry = load_i32(transitions + (row + number) * 4)
         if entry & 1:
@@ -101,34 +127,22 @@ def character_end(text, position, end):
 def search_end(table, level, text, position, end, trail):
     r"""As `match_end`, for one of many searches between two matches.
 
-    `trail` int64[3] is of the failed search before: the state it stayed in at last, from where, and where it failed. A
-    search that comes into the same state in between would fail there, too. So 1,000,000 blanks before a letter are not
-    searched 1,000,000 times for an end that `\s+$` wants.
+    A search that comes into the state of the failed one before it (`trail`), between where that came into it and where
+    it failed, would fail there, too. So 1,000,000 blanks before a letter are not searched 1,000,000 times for an end
+    that `\s+$` wants.
     """
-    index, blocks, n_classes = (
-        table[EncoderSlot.CLASS_INDEX],
-        table[EncoderSlot.CLASS_BLOCKS],
-        table[EncoderSlot.N_CLASSES],
-    )
-    transitions = table[EncoderSlot.TRANSITIONS + level]
-    row, entered = n_classes + 1, position
+    row, entered = first_row(table), position
     start = matched = position
     while True:
-        if row == load_i64(trail) and load_i64(trail + 8) <= position < load_i64(trail + 16):
-            return matched, load_i64(trail + 16)
-        number, length = n_classes, 0
-        if position < end:
-            packed = character_at(index, blocks, text, position, end)
-            number, length = packed & 0xFF, packed >> LENGTH_SHIFT
-        entry = load_i32(transitions + (row + number) * 4)
+        if row == trail.row and trail.entered <= position < trail.failed:
+            return matched, trail.failed
+        entry, length = next_state(table, level, row, text, position, end)
         if entry & 1:
             matched = position
         following = entry >> 1
         if following == 0:
             if matched == start:
-                store_i64(trail, row)
-                store_i64(trail + 8, entered)
-                store_i64(trail + 16, position)
+                trail.row, trail.entered, trail.failed = row, entered, position
             return matched, position
         position += length
         if following != row:
@@ -141,7 +155,7 @@ def word_end(table, level, text, position, end):
     matched, furthest = match_end(table, level, text, position, end)
     if matched > position:
         return matched, furthest
-    trail = borrow_zeros(3, 8)
+    trail = TRAIL.at(borrow_zeros(1, TRAIL.n_bytes))
     start = character_end(text, position, end)
     while start < end:
         matched, seen = search_end(table, level, text, start, end, trail)
@@ -149,7 +163,7 @@ def word_end(table, level, text, position, end):
         if matched > start:
             break
         start = character_end(text, start, end)
-    give_back(trail)
+    give_back(trail.address)
     return start, max(furthest, start)
 
 

@@ -1,17 +1,13 @@
 """SentencePiece BPE: neighbouring symbols are merged, the pair of lowest rank first, leftmost among equals.
 
-`bpe::Model::SampleEncode` of sentencepiece and `llm_tokenizer_spm` of llama.cpp keep all pairs of a text in one
-priority queue. Most of them never meet: where no token contains two bytes that stand side by side, nothing is ever
-merged across, so a text is cut there into words first (behind every word's last letter, in a vocabulary whose blanks
-begin tokens). Up to SHORT_PIECE symbols the best pair is looked for by going over all of them; longer words get a queue
-(spm_long.py), so a text without any cut costs O(n log n).
+`bpe::Model::SampleEncode` of sentencepiece (T. Kudo, J. Richardson, "SentencePiece", 2018) and `llm_tokenizer_spm` of
+llama.cpp keep all pairs of a text in one priority queue. Most of them never meet: where no token contains two bytes
+that are neighbours in the text, nothing is ever merged across, so a text is cut there into words first (after every
+word's last letter, in a vocabulary whose blanks begin tokens). Up to SHORT_PIECE symbols the best pair is looked for by
+going over all of them; longer words get a queue (spm_long.py), so a text without any cut costs O(n log n).
 
 Symbols are numbers: tokens have their ids; characters that are no token, but part of one, have numbers above. What a
-pair merges to is looked up by its two numbers, never by its text.
-
-    pairs       16 bytes a slot, open addressing:  int64 1 + (left << 31 | right), 0 = free | int32 symbol | int32 rank
-    short word  16 bytes a symbol:  int32 symbol | int32 start | int32 what it merges to with the next, -1 | int32 rank
-    long word   16 bytes a symbol, as described in spm_long.py
+pair merges to is looked up by its two numbers (merges_table.py), never by its text.
 
 In: the address of a model's table, bytes of a text. Out: token ids. Cost: 20 ns a byte of words, 50 ns a byte of one
 word of 1 MB.
@@ -20,67 +16,55 @@ word of 1 MB.
 from __future__ import annotations
 
 from ..machine.jit import door, inline, kernel
-from ..tables.memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64
+from ..machine.records import Record, Wide
+from ..tables.memory import as_table, load_i32, load_u8
 from .charsmap_rules import NEEDS_MORE, SPACE, character_length
-from .double_array import FREE, NOTHING, ROOT, ending_of, step
-from .piece_slots import RECORD_BYTES, PieceSlot, RoomSlot
-from .spm_long import merge_long, symbol_end
-from .spm_pairs import find_pair
-from .unigram_viterbi import is_cut, normalize_into, put_bytes
+from .double_array import FREE, NOTHING, ROOT, ending_of, longest_token, step
+from .merges_table import MADE_MASK, NO_MERGE, RANK_SHIFT, find_merge
+from .piece_slots import PieceSlot, RoomSlot
+from .spm_long import SYMBOL, merge_long, symbol_end
+from .unigram_viterbi import is_cut, normalize_into, put_token, put_unknown
 
 SHORT_PIECE = 24
 NO_SYMBOL = -1
-NO_RANK = 0x7FFFFFFF  # higher than any rank
-RECORD = RECORD_BYTES
+SHORT = Record("a symbol of a short word", id="", start="", merge=Wide("with the next one, as find_merge says it"))
 
 
 @inline
-def write_pair(model, record, left, right):
+def note_pair(model, symbol):
     """Note at a symbol of a short word what it merges to with the next one, and the rank."""
-    pair = find_pair(model, left, right)
-    if pair == 0:
-        store_i32(record + 8, NO_SYMBOL)
-        store_i32(record + 12, NO_RANK)
-    else:
-        store_i64(record + 8, load_i64(pair + 8))
+    symbol.merge = find_merge(model[PieceSlot.PAIRS], model[PieceSlot.PAIR_BITS], symbol.id, symbol[1].id)
 
 
 @kernel
 def merge_short(model, symbols, n_symbols):
     """Merge the symbols of a short word in place; returns how many are left."""
-    last = symbols + (n_symbols - 1) * RECORD
-    record = symbols
-    while record < last:
-        write_pair(model, record, load_i32(record), load_i32(record + RECORD))
-        record += RECORD
-    store_i32(last + 8, NO_SYMBOL)
-    store_i32(last + 12, NO_RANK)
+    symbol, last = symbols, symbols[n_symbols - 1]
+    while symbol.address < last.address:
+        note_pair(model, symbol)
+        symbol = symbol[1]
+    last.merge = NO_MERGE
     while True:
-        best = symbols
-        best_rank = load_i32(symbols + 12)
-        record = symbols + RECORD
-        while record <= last:
-            rank = load_i32(record + 12)
+        best, best_rank, symbol = symbols, symbols.merge >> RANK_SHIFT, symbols[1]
+        while symbol.address <= last.address:
+            rank = symbol.merge >> RANK_SHIFT
             if rank < best_rank:
-                best_rank = rank
-                best = record
-            record += RECORD
-        if best_rank == NO_RANK:
-            return (last - symbols) // RECORD + 1
-        store_i32(best, load_i32(best + 8))
-        record = best + RECORD
-        while record < last:  # close the gap
-            store_i64(record, load_i64(record + RECORD))
-            store_i64(record + 8, load_i64(record + RECORD + 8))
-            record += RECORD
-        last -= RECORD
-        if best < last:
-            write_pair(model, best, load_i32(best), load_i32(best + RECORD))
+                best, best_rank = symbol, rank
+            symbol = symbol[1]
+        if best_rank == NO_MERGE >> RANK_SHIFT:
+            return (last.address - symbols.address) // SHORT.n_bytes + 1
+        best.id = best.merge & MADE_MASK
+        symbol = best[1]
+        while symbol.address < last.address:  # close the gap
+            symbol[0] = symbol[1]
+            symbol = symbol[1]
+        last = last[-1]
+        if best.address < last.address:
+            note_pair(model, best)
         else:
-            store_i32(best + 8, NO_SYMBOL)
-            store_i32(best + 12, NO_RANK)
-        if best > symbols:
-            write_pair(model, best - RECORD, load_i32(best - RECORD), load_i32(best))
+            best.merge = NO_MERGE
+        if best.address > symbols.address:
+            note_pair(model, best[-1])
 
 
 @inline
@@ -89,23 +73,16 @@ def put_word(model, text, symbols, n_symbols, end, ids, filled, after_unknown):
     if n_symbols > SHORT_PIECE:
         n_symbols = merge_long(model, symbols, n_symbols, end)
     elif n_symbols > 1:
-        n_symbols = merge_short(model, symbols, n_symbols)
+        n_symbols = merge_short(model, SHORT.at(symbols.address), n_symbols)
     n_tokens = model[PieceSlot.N_TOKENS]
     for i in range(n_symbols):
-        symbol = load_i32(symbols + i * RECORD)
-        if 0 <= symbol and symbol < n_tokens:
-            store_i32(ids + filled * 4, symbol)
-            filled += 1
+        if 0 <= symbols[i].id < n_tokens:
+            filled = put_token(symbols[i].id, ids, filled)
             after_unknown = 0
-            continue
-        start = load_i32(symbols + i * RECORD + 4)
-        stop = symbol_end(symbols, n_symbols, i + 1, end)
-        if model[PieceSlot.BYTE_TOKENS] != 0:
-            filled = put_bytes(model, text, start, stop, ids, filled)
-        elif after_unknown == 0:
-            store_i32(ids + filled * 4, model[PieceSlot.UNKNOWN_ID])
-            filled += 1
-        after_unknown = 1
+        else:
+            stop = symbol_end(symbols, n_symbols, i + 1, end)
+            filled = put_unknown(model, text, symbols[i].start, stop, ids, filled, after_unknown)
+            after_unknown = 1
     return filled, after_unknown
 
 
@@ -121,59 +98,32 @@ def character_symbol(model, text, place, end):
     return load_i32(model[PieceSlot.SYMBOLS] + number * 4) if number != NOTHING else NO_SYMBOL
 
 
-@inline
-def frozen_token(model, text, place, n_bytes):
-    """The longest token at a place that is never merged: its length << 32 | id; 0 when there is none."""
-    found = 0
-    entry = ROOT
-    at = place
-    while at < n_bytes:
-        entry = step(model[PieceSlot.FROZEN], entry, load_u8(text + at))
-        if entry == FREE:
-            break
-        at += 1
-        token = ending_of(entry)
-        if token != NOTHING:
-            found = (at - place) << 32 | token
-    return found
-
-
 @kernel
 def merge_text(model, text, n_bytes, symbols, ids):
-    """Append the tokens of a normalized text to `ids`; returns how many there are."""
-    neighbours = model[PieceSlot.NEIGHBOURS]
+    """Write the tokens of a normalized text to `ids`; returns how many there are."""
+    neighbours, frozen = model[PieceSlot.NEIGHBOURS], model[PieceSlot.FROZEN]
     stops = model[PieceSlot.STOPS_AT_SPACES] != 0
-    frozen = model[PieceSlot.FROZEN] != 0
-    filled = 0
-    after_unknown = 0
-    n_symbols = 0  # of the word so far
-    previous = 0
+    filled, after_unknown = 0, 0
+    n_symbols, previous = 0, 0  # of the word so far; its last byte
     place = 0
     while place < n_bytes:
         byte = load_u8(text + place)
-        is_apart = is_cut(neighbours, previous, byte) or (stops and byte == SPACE)
-        if n_symbols > 0 and is_apart:
+        token, end = NOTHING, place
+        if frozen != 0:
+            token, end = longest_token(frozen, text, place, n_bytes)
+        # a word ends before a token that is never merged, too
+        if n_symbols > 0 and (token != NOTHING or is_cut(neighbours, previous, byte) or (stops and byte == SPACE)):
             filled, after_unknown = put_word(model, text, symbols, n_symbols, place, ids, filled, after_unknown)
             n_symbols = 0
-        if frozen:
-            found = frozen_token(model, text, place, n_bytes)
-            if found != 0:
-                if n_symbols > 0:
-                    filled, after_unknown = put_word(model, text, symbols, n_symbols, place, ids, filled, after_unknown)
-                    n_symbols = 0
-                store_i32(ids + filled * 4, found & 0xFFFFFFFF)
-                filled += 1
-                after_unknown = 0
-                place += found >> 32
-                previous = load_u8(text + place - 1)
-                continue
-        end = min(place + character_length(byte), n_bytes)
-        record = symbols + n_symbols * RECORD
-        store_i32(record, character_symbol(model, text, place, end))
-        store_i32(record + 4, place)
-        n_symbols += 1
-        previous = load_u8(text + end - 1)
-        place = end
+        if token != NOTHING:
+            filled = put_token(token, ids, filled)
+            after_unknown = 0
+        else:
+            end = min(place + character_length(byte), n_bytes)
+            symbols[n_symbols].id = character_symbol(model, text, place, end)
+            symbols[n_symbols].start = place
+            n_symbols += 1
+        place, previous = end, load_u8(text + end - 1)
     if n_symbols > 0:
         filled, after_unknown = put_word(model, text, symbols, n_symbols, n_bytes, ids, filled, after_unknown)
     return filled
@@ -183,10 +133,10 @@ def merge_text(model, text, n_bytes, symbols, ids):
 def spm_encode(address, room_address, text, n_bytes):
     """Write the ids of a text to the room's IDS and return how many; NEEDS_MORE: a larger room is needed.
 
-    The unknown id, which may be -1, stands where no token is.
+    The unknown id may be -1.
     """
     model, room = as_table(address), as_table(room_address)
     n_normal = normalize_into(model, room, text, n_bytes)
     if n_normal == NEEDS_MORE:
         return NEEDS_MORE
-    return merge_text(model, room[RoomSlot.NORMAL], n_normal, room[RoomSlot.RECORDS], room[RoomSlot.IDS])
+    return merge_text(model, room[RoomSlot.NORMAL], n_normal, SYMBOL.at(room[RoomSlot.RECORDS]), room[RoomSlot.IDS])

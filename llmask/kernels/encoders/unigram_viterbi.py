@@ -1,19 +1,17 @@
-"""Unigram tokenization: of all ways to cut a text into tokens the one of highest score.
+"""Unigram tokenization by a Viterbi search: of all ways to cut a text into tokens the one of highest score.
 
-Kudo, "Subword Regularization" (2018), section 3.1, as `EncodeOptimized` of sentencepiece 0.2 does it: for each place of
-the text the best way to get there is known, as score, start and id of its last token. Every token that begins at the
+T. Kudo, "Subword Regularization" (2018), section 3.1, as `EncodeOptimized` of sentencepiece 0.2 does it: for each place
+of the text the best way to get there is known, as score, start and id of its last token. Every token that begins at the
 place is offered to the place where it ends; a character that is no token is offered as unknown, at the penalty that the
 model's table holds. Among equals the first offer stays: the longest token. Rounding decides between near-equals, so it
 is that of the model's own library: sentencepiece adds scores as float32 and pulls them back to 0 beyond SCORE_LIMIT,
 llama.cpp adds float64.
 
-Where two bytes stand side by side as in no token, every way passes: the best one up to there is written, and the places
+Between two bytes that are neighbours in no token every way passes: the best one up to there is written, and the places
 are used again from the first. So the search stays in the nearest memory, with the score carried on. Where a text has no
 such place, the best ways to all places that are reached so far have mostly met some hundred bytes before, and what lies
 before that is written, too, whenever WINDOW places are in use. (They need not: the ways through "abab..." in tokens of
 four bytes never meet.)
-
-    state of a place, 16 bytes:   float64 score | int32 1 + start of the last token, 0 = not reached | int32 id
 
 In: the address of a model's table, bytes of a text. Out: token ids. Cost: 25 ns a byte, whatever the text, as long as
 tokens have a bounded length.
@@ -23,28 +21,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..machine.floats import load_f32, load_f64, rounded_unless, store_f64
+from ..machine.floats import load_f32, rounded_unless
 from ..machine.jit import door, inline, kernel
+from ..machine.records import Record, WideFloat
 from ..tables.memory import as_table, fill_bytes, load_i32, load_u8, store_i32
 from .charsmap_rules import MAX_REPLACEMENT_BYTES, NEEDS_MORE, SPACE, character_length, normalize
 from .double_array import FREE, NOTHING, ROOT, ending_of, step
-from .piece_slots import RECORD_BYTES, PieceSlot, RoomSlot
-from .unigram_words import (
-    MAX_WORD_BYTES,
-    MAX_WORD_SCORE,
-    TOKENS,
-    WORDS_BYTES,
-    certain_count,
-    first_bytes,
-    holds,
-    remember,
-    word_entry,
-)
+from .piece_slots import PieceSlot, RoomSlot
+from .unigram_words import MAX_WORD_BYTES, MAX_WORD_SCORE, certain_count, pieces_of, recall
 
+PLACE = Record(
+    "the best way to a place",
+    score=WideFloat(""),
+    start="1 + start of its last token, 0: no way leads here",
+    token="its last",
+)
 SCORE_LIMIT = 100000.0
-PLACE_BYTES = RECORD_BYTES
 WINDOW = 2048
-ROOM_MARGIN = 64  # what `normalize` wants to be left of a room, beside the longest replacement
+ROOM_MARGIN = 64  # what `normalize` wants to be left of a room, besides the longest replacement
 
 
 @inline
@@ -59,46 +53,51 @@ def normalize_into(model, room, text, n_bytes):
 @inline
 def offer(places, end, start, token, score, token_score, is_wide):
     """Offer a token that begins at `start` to the place where it ends; `score` is that of the place `start`."""
-    place = places + end * PLACE_BYTES
     # the sum of two float32 in float64, rounded, is their sum in float32
     total = rounded_unless(is_wide, score + np.float64(token_score))
-    if load_i32(place + 8) == 0 or total > load_f64(place):
-        store_f64(place, total)
-        store_i32(place + 8, start + 1)
-        store_i32(place + 12, token)
+    if places[end].start == 0 or total > places[end].score:
+        places[end].score, places[end].start, places[end].token = total, start + 1, token
 
 
 @kernel
 def pull_back(places, first, last):
     """Subtract the score of place `first` from all places up to `last` that were reached."""
-    offset = load_f64(places + first * PLACE_BYTES)
+    offset = places[first].score
     for i in range(first, last + 1):
-        place = places + i * PLACE_BYTES
-        if i == first or load_i32(place + 8) != 0:
-            store_f64(place, np.float64(np.float32(load_f64(place) - offset)))
+        if i == first or places[i].start != 0:
+            places[i].score = np.float64(np.float32(places[i].score - offset))
 
 
 @inline
 def is_cut(neighbours, before, byte):
-    """Whether no token has `byte`, which begins a character, behind the byte `before`: nothing reaches across then."""
+    """Whether no token has `byte`, which begins a character, after the byte `before`: nothing reaches across then."""
     pair = before << 8 | byte
     return load_u8(neighbours + (pair >> 3)) >> (pair & 7) & 1 == 0
 
 
 @inline
-def put_bytes(model, text, start, end, ids, filled):
-    """Append the tokens of the bytes of an unknown character; returns the new number of ids."""
+def put_token(token, ids, filled):
+    """Append a token; returns the new number of ids."""
+    store_i32(ids + filled * 4, token)
+    return filled + 1
+
+
+@inline
+def put_unknown(model, text, start, end, ids, filled, after_unknown):
+    """Append the tokens of the bytes of an unknown character; returns the new number of ids.
+
+    Where the model has no tokens of bytes, a run of unknown characters is one unknown token.
+    """
     byte_tokens = model[PieceSlot.BYTE_TOKENS]
+    if byte_tokens == 0:
+        return filled if after_unknown else put_token(model[PieceSlot.UNKNOWN_ID], ids, filled)
     for i in range(start, end):
         byte = load_u8(text + i)
-        if byte == SPACE and model[PieceSlot.ESCAPES_SPACES] != 0:  # the blank stands for U+2581
-            store_i32(ids + filled * 4, load_i32(byte_tokens + 0xE2 * 4))
-            store_i32(ids + filled * 4 + 4, load_i32(byte_tokens + 0x96 * 4))
-            store_i32(ids + filled * 4 + 8, load_i32(byte_tokens + 0x81 * 4))
-            filled += 3
-        else:
-            store_i32(ids + filled * 4, load_i32(byte_tokens + byte * 4))
-            filled += 1
+        if byte == SPACE and model[PieceSlot.ESCAPES_SPACES] != 0:  # a blank was U+2581
+            filled = put_token(load_i32(byte_tokens + 0xE2 * 4), ids, filled)
+            filled = put_token(load_i32(byte_tokens + 0x96 * 4), ids, filled)
+            byte = 0x81
+        filled = put_token(load_i32(byte_tokens + byte * 4), ids, filled)
     return filled
 
 
@@ -106,35 +105,25 @@ def put_bytes(model, text, start, end, ids, filled):
 def put_best(model, text, word, n_bytes, places, path, ids, filled, after_unknown):
     """Append the tokens of the best way through a word, and make its places ready for the next one.
 
-    A run of unknown characters is one unknown token, or the tokens of its bytes where the model has them. Returns the
-    new number of ids and whether the last character was unknown.
+    Returns the new number of ids and whether the last character was unknown.
     """
-    unknown = model[PieceSlot.UNKNOWN_ID]
-    n_tokens = 0
-    end = n_bytes
+    # backwards from the end of the word to its beginning, then the tokens in order
+    n_tokens, end = 0, n_bytes
     while end > 0:
         store_i32(path + n_tokens * 4, end)
         n_tokens += 1
-        end = load_i32(places + end * PLACE_BYTES + 8) - 1
-    while n_tokens > 0:
-        n_tokens -= 1
-        end = load_i32(path + n_tokens * 4)
-        place = places + end * PLACE_BYTES
-        token = load_i32(place + 12)
-        if token != unknown:
+        end = places[end].start - 1
+    for i in range(n_tokens - 1, -1, -1):
+        end = load_i32(path + i * 4)
+        if places[end].token != model[PieceSlot.UNKNOWN_ID]:
+            filled = put_token(places[end].token, ids, filled)
             after_unknown = 0
-            store_i32(ids + filled * 4, token)
-            filled += 1
-            continue
-        if model[PieceSlot.BYTE_TOKENS] != 0:
-            start = load_i32(place + 8) - 1
-            filled = put_bytes(model, text, word + start, word + end, ids, filled)
-        elif after_unknown == 0:
-            store_i32(ids + filled * 4, token)
-            filled += 1
-        after_unknown = 1
-    store_f64(places, load_f64(places + n_bytes * PLACE_BYTES))
-    fill_bytes(places + PLACE_BYTES, n_bytes * PLACE_BYTES, 0)
+        else:
+            start = places[end].start - 1
+            filled = put_unknown(model, text, word + start, word + end, ids, filled, after_unknown)
+            after_unknown = 1
+    places.score = places[n_bytes].score
+    fill_bytes(places[1].address, n_bytes * PLACE.n_bytes, 0)
     return filled, after_unknown
 
 
@@ -147,13 +136,13 @@ def meeting_place(places, current, frontier):
     meeting, lowest = current, current - WINDOW
     for reached in range(current + 1, frontier + 1):
         other = reached
-        if load_i32(places + reached * PLACE_BYTES + 8) == 0:
+        if places[reached].start == 0:
             continue
         while meeting != other and meeting > lowest:
             if other > meeting:
-                other = load_i32(places + other * PLACE_BYTES + 8) - 1
+                other = places[other].start - 1
             else:
-                meeting = load_i32(places + meeting * PLACE_BYTES + 8) - 1
+                meeting = places[meeting].start - 1
         if meeting != other:
             return 0
     return meeting
@@ -163,13 +152,12 @@ def meeting_place(places, current, frontier):
 def move_places(places, offset, frontier):
     """Make place `offset`, whose score place 0 has already, the first one; places up to `frontier` follow it."""
     for reached in range(offset + 1, frontier + 1):
-        source, target = places + reached * PLACE_BYTES, places + (reached - offset) * PLACE_BYTES
-        start = load_i32(source + 8)
-        store_f64(target, load_f64(source))
-        store_i32(target + 8, start - offset if start != 0 else 0)
-        store_i32(target + 12, load_i32(source + 12))
+        place = places[reached - offset]
+        place[0] = places[reached]
+        if place.start != 0:
+            place.start -= offset
     first_free = max(frontier - offset, offset) + 1
-    fill_bytes(places + first_free * PLACE_BYTES, (frontier + 1 - first_free) * PLACE_BYTES, 0)
+    fill_bytes(places[first_free].address, (frontier + 1 - first_free) * PLACE.n_bytes, 0)
 
 
 @kernel
@@ -184,18 +172,19 @@ def put_sure(model, text, word, current, frontier, places, path, ids, filled, af
 
 @inline
 def put_remembered(entry, count, score, ids, filled, is_wide):
-    """Append the tokens of a word that is remembered; returns the score behind it."""
+    """Append the tokens of a word that is remembered; returns the score after it."""
+    pieces = pieces_of(entry)
     for i in range(count):
-        store_i32(ids + (filled + i) * 4, load_i32(entry + TOKENS + i * 8))
-        score += np.float64(load_f32(entry + TOKENS + i * 8 + 4))
+        store_i32(ids + (filled + i) * 4, pieces[i].token)
+        score += np.float64(pieces[i].score)
         if not is_wide:
             score = np.float64(np.float32(score))
     return score
 
 
 @inline
-def find_word(model, text, start, n_bytes, words, states):
-    """The entry of the word that begins at a place, and where the word ends; 0 when it is too long to be remembered."""
+def short_word_end(model, text, start, n_bytes):
+    """Where the word that begins at a place ends; 0 when it is too long to be remembered."""
     neighbours = model[PieceSlot.NEIGHBOURS]
     stops = model[PieceSlot.STOPS_AT_SPACES] != 0
     limit = min(n_bytes, start + MAX_WORD_BYTES)
@@ -207,14 +196,7 @@ def find_word(model, text, start, n_bytes, words, states):
             break
         before = byte
         end += 1
-    if end == limit and end < n_bytes:
-        return 0, end
-    # the room goes on behind the text, so all 16 bytes may be read
-    head, tail = first_bytes(text + start, end - start), first_bytes(text + start + 8, end - start - 8)
-    entry = word_entry(words, head, tail, end - start)
-    if not holds(entry, head, tail, end - start):
-        remember(model, text + start, end - start, states, entry, head, tail)
-    return entry, end
+    return 0 if end == limit and end < n_bytes else end
 
 
 @kernel
@@ -229,20 +211,17 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
     neighbours = model[PieceSlot.NEIGHBOURS]
     stops = model[PieceSlot.STOPS_AT_SPACES] != 0
     is_wide = model[PieceSlot.ADDS_FLOAT64]
-    store_f64(places, 0.0)  # the score that the text before ended with
-    filled = 0
-    after_unknown = 0
-    word = 0  # where the word began: its places are counted from there
-    frontier = 0
+    places.score = 0.0  # that of the text before
+    filled, after_unknown = 0, 0
+    word, frontier = 0, 0  # where the word began: its places are counted from there; the last one that is reached
     limit = WINDOW  # so far from `word` the places are looked at
     start = 0
     while start < n_bytes:
+        # a word ends here, or `limit` places are in use and what is sure is written
         first = load_u8(text + start)
         if start > word and (is_cut(neighbours, load_u8(text + start - 1), first) or (stops and first == SPACE)):
             filled, after_unknown = put_best(model, text, word, start - word, places, path, ids, filled, after_unknown)
-            word = start
-            frontier = 0
-            limit = WINDOW
+            word, frontier, limit = start, 0, WINDOW
         if start - word >= limit:
             offset, filled, after_unknown = put_sure(
                 model, text, word, start - word, frontier, places, path, ids, filled, after_unknown
@@ -250,17 +229,20 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
             word += offset
             frontier -= offset
             limit = max(WINDOW, 2 * (start - word))
-        score = load_f64(places + (start - word) * PLACE_BYTES)
+        # a word begins here, and its cut is remembered
+        score = places[start - word].score
         if start == word and (is_wide or abs(score) < SCORE_LIMIT - MAX_WORD_SCORE):
-            entry, end = find_word(model, text, start, n_bytes, words, words + WORDS_BYTES)
-            count = certain_count(entry, score) if entry != 0 else 0
-            if count > 0:
-                store_f64(places, put_remembered(entry, count, score, ids, filled, is_wide))
-                filled += count
-                after_unknown = 0
-                start = word = end
-                limit = WINDOW
-                continue
+            end = short_word_end(model, text, start, n_bytes)
+            if end != 0:
+                known = recall(model, text + start, end - start, words)
+                count = certain_count(known, score)
+                if count > 0:
+                    places.score = put_remembered(known, count, score, ids, filled, is_wide)
+                    filled, after_unknown = filled + count, 0
+                    start = word = end
+                    limit = WINDOW
+                    continue
+        # every token that begins here is offered to the place where it ends
         if not is_wide and (score < -SCORE_LIMIT or score > SCORE_LIMIT):
             pull_back(places, start - word, frontier)
             score = 0.0
@@ -295,7 +277,7 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
 def unigram_encode(address, room_address, text, n_bytes):
     """Write the ids of a text to the room's IDS and return how many; NEEDS_MORE: a larger room is needed.
 
-    The unknown id, which may be -1, stands where no token is.
+    The unknown id may be -1.
     """
     model, room = as_table(address), as_table(room_address)
     n_normal = normalize_into(model, room, text, n_bytes)
@@ -305,7 +287,7 @@ def unigram_encode(address, room_address, text, n_bytes):
         model,
         room[RoomSlot.NORMAL],
         n_normal,
-        room[RoomSlot.RECORDS],
+        PLACE.at(room[RoomSlot.RECORDS]),
         room[RoomSlot.PATH],
         room[RoomSlot.IDS],
         room[RoomSlot.WORDS],

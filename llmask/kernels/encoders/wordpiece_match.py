@@ -1,4 +1,7 @@
-"""WordPiece: each word is cut into the longest tokens that fit, from the left.
+"""WordPiece by maximum matching: each word is cut into the longest tokens that fit, from the left.
+
+M. Schuster, K. Nakajima, "Japanese and Korean voice search", 2012, as BERT does it. After a token the search begins
+anew, without the failure links of LinMaxMatch (X. Song and others, "Fast WordPiece tokenization", 2021).
 
 What BERT's normalization makes of a character does not depend on its neighbours, so it is a table: for each code point
 the bytes that it becomes, in which 0xFF ends a word. " " becomes one such byte, "!" itself between two, "É" an "e". The
@@ -26,23 +29,17 @@ END_OF_WORD = 0xFF  # in no character
 
 @inline
 def match_word(model, word, n_bytes, ids, filled):
-    """Append the tokens of a word, or the unknown one when any part of it is none; returns the new number of ids."""
+    """Append the tokens of a word, or the unknown one if a part of it is no token; returns the new number of ids."""
     tokens = model[PieceSlot.TOKENS]
-    first = filled
-    place = 0
+    first, place = filled, 0
     while place < n_bytes:
-        entry = ROOT
-        token = NOTHING
-        end = place
-        at = place
-        if place == 0:
-            entry = step(tokens, entry, SPACE)
+        entry = step(tokens, ROOT, SPACE) if place == 0 else ROOT
+        token, end, at = NOTHING, place, place
         while at < n_bytes and entry != FREE:
             entry = step(tokens, entry, load_u8(word + at))
             at += 1
             if ending_of(entry) != NOTHING:
-                token = ending_of(entry)
-                end = at
+                token, end = ending_of(entry), at
         if token == NOTHING:
             store_i32(ids + first * 4, model[PieceSlot.UNKNOWN_ID])
             return first + 1
@@ -73,9 +70,7 @@ def put_word(model, word, n_bytes, max_characters, ids, filled):
 def match_text(model, characters, text, n_characters, max_characters, words, ids):
     """Write the bytes of all words to `words` and their tokens to `ids`; returns how many."""
     starts, lengths, block = characters[STARTS], characters[LENGTHS], characters[BLOCK]
-    filled = 0
-    word = 0
-    end = 0
+    filled, word, end = 0, 0, 0
     for i in range(n_characters):
         code_point = load_i32(text + i * 4)
         source = block + load_i32(starts + code_point * 4)

@@ -2,7 +2,7 @@
 
     table      pointer to its slots
     block      table, slot, pointer to item 0                       `.address`, `.table`, `.slot`, items
-    record     pointer to its first field                           fields and flags
+    record     pointer to its first field                           fields and flags, `.address`, records after it
     family     table, first slot: lists or a map, interning.py      `.table`, `.slot`
 
 Fields and items are read as int64, whatever their width: callees are compiled once. The hooks are those by which numba
@@ -22,13 +22,20 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models, register_default
 from numba.core.imputils import lower_builtin, lower_constant, lower_getattr_generic, lower_setattr_generic
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global, signature
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    AttributeTemplate,
+    bound_function,
+    infer_global,
+    signature,
+)
 from numba.extending import infer_getattr, intrinsic, typeof_impl
 
 from .prebuilt import CHECK_BOUNDS
 from .records import DECLARED, Array, Declared, Family, Kind, KindMeta, Lists, Map, Record, Slots
 
-_BOOL, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
+_I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+_FLOATS = {32: ir.FloatType(), 64: ir.DoubleType()}
 _CHARGED = -16  # where memory.py says how many bytes of a block may be used
 
 
@@ -45,7 +52,7 @@ class _BlockType(types.Type):
         self.item_bytes = declared.n_bytes if isinstance(declared, Record) else declared.bits // 8
         self.is_published = isinstance(declared, Array) and declared.is_published
         numbers = f"{'published ' * self.is_published}{self.bits}"
-        super().__init__(f"Block[{declared.slot if self.record else numbers}]")
+        super().__init__(f"Block[{_name_of(declared) if isinstance(declared, Record) else numbers}]")
 
 
 class _RecordType(types.Type):
@@ -53,7 +60,20 @@ class _RecordType(types.Type):
 
     def __init__(self, record: Record) -> None:
         self.record, self.bits = record, record.bits
-        super().__init__(f"Record[{record.slot}]")
+        super().__init__(f"Record[{_name_of(record)}]")
+
+
+class _LayoutType(types.Type):
+    """The declaration of records, which says how the memory at an address is read."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        super().__init__(f"Layout[{_name_of(record)}]")
+
+
+def _name_of(record: Record) -> str:
+    """What tells records from all others: their slot, or what they are."""
+    return record.slot or f"{record.meaning}: {', '.join(record.names)}"
 
 
 class _FamilyType(types.Type):
@@ -102,6 +122,7 @@ class _FamilyModel(models.StructModel):
 
 
 register_default(_NamesType)(models.OpaqueModel)
+register_default(_LayoutType)(models.OpaqueModel)
 
 
 # --- types
@@ -128,7 +149,22 @@ class _OfRecord(AttributeTemplate):
     def generic_resolve(self, given: Any, name: str) -> Any:
         if name in given.record.flags:
             return types.boolean
-        return types.int64 if name in given.record.places else None
+        if name in given.record.places:
+            bits, is_float = given.record.width(name)
+            return types.int64 if not is_float else types.float64 if bits == 64 else types.float32
+        return types.int64 if name == "address" else None
+
+
+@infer_getattr
+class _OfLayout(AttributeTemplate):
+    key = _LayoutType
+
+    def generic_resolve(self, given: Any, name: str) -> Any:
+        return types.int64 if name == "n_bytes" else None
+
+    @bound_function("Layout.at")
+    def resolve_at(self, given: Any, args: Any, kws: Any) -> Any:
+        return signature(_RecordType(given.record), types.int64)
 
 
 @infer_getattr
@@ -161,6 +197,8 @@ class _Items(AbstractTemplate):
         owner, *index = args
         if len(index) != 1 or not isinstance(index[0], types.Integer):
             return None
+        if isinstance(owner, _RecordType):
+            return signature(owner, owner, types.int64)
         if isinstance(owner, _BlockType) and owner.record:
             return signature(_RecordType(owner.record), owner, types.int64)
         return signature(types.int64, owner, types.int64) if isinstance(owner, (_TableType, _BlockType)) else None
@@ -171,6 +209,8 @@ class _SetItems(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         if len(args) == 3 and isinstance(args[0], (_TableType, _BlockType)):
             return signature(types.void, args[0], types.int64, types.int64)
+        if len(args) == 3 and isinstance(args[0], _RecordType) and args[0] == args[2]:
+            return signature(types.void, args[0], types.int64, args[2])
         return None
 
 
@@ -188,7 +228,13 @@ def _typeof_kind(kind: Any, context: Any) -> Any:
     return types.int64
 
 
+@typeof_impl.register(Record)
+def _typeof_record(record: Record, context: Any) -> Any:
+    return _LayoutType(record)
+
+
 @lower_constant(_NamesType)
+@lower_constant(_LayoutType)
 def _names(context: Any, builder: Any, type_: Any, names: Any) -> Any:
     return context.get_dummy_value()
 
@@ -305,6 +351,15 @@ def _put_item(context: Any, builder: Any, types_: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
+def _field_of(builder: Any, record: Any, declared: Record, name: str) -> Any:
+    """Pointer to a field, of its own type."""
+    bits, is_float = declared.width(name)
+    if not declared.widths:
+        return builder.gep(record, [_I32(declared.places[name])])
+    at = builder.gep(builder.bitcast(record, _I8.as_pointer()), [_I32(declared.offset(name))])
+    return builder.bitcast(at, (_FLOATS[bits] if is_float else ir.IntType(bits)).as_pointer())
+
+
 @lower_getattr_generic(_RecordType)
 def _field(context: Any, builder: Any, type_: Any, record: Any, name: str) -> Any:
     declared = type_.record
@@ -312,8 +367,11 @@ def _field(context: Any, builder: Any, type_: Any, record: Any, name: str) -> An
         place, bit = declared.flags[name]
         word = builder.load(builder.gep(record, [_I32(place)]), align=4)
         return builder.icmp_unsigned("!=", builder.and_(word, _I32(bit)), _I32(0))
-    at = builder.gep(record, [_I32(declared.places[name])])
-    return _read(builder, at, declared.bits, name in declared.published)
+    if name not in declared.places:  # its address
+        return builder.ptrtoint(record, _I64)
+    at = _field_of(builder, record, declared, name)
+    bits, is_float = declared.width(name)
+    return builder.load(at, align=bits // 8) if is_float else _read(builder, at, bits, name in declared.published)
 
 
 @lower_setattr_generic(_RecordType)
@@ -327,9 +385,50 @@ def _put_field(context: Any, builder: Any, types_: Any, args: Any, name: str) ->
         others = builder.and_(builder.load(at, align=4), _I32(~bit & 0xFFFFFFFF))
         builder.store(builder.or_(others, builder.select(is_set, _I32(bit), _I32(0))), at, align=4)
         return
-    value = context.cast(builder, value, types_.args[1], types.int64)
-    at = builder.gep(record, [_I32(declared.places[name])])
-    _write(builder, at, declared.bits, value, name in declared.published)
+    at = _field_of(builder, record, declared, name)
+    bits, is_float = declared.width(name)
+    if is_float:
+        number = types.float64 if bits == 64 else types.float32
+        builder.store(context.cast(builder, value, types_.args[1], number), at, align=bits // 8)
+    else:
+        value = context.cast(builder, value, types_.args[1], types.int64)
+        _write(builder, at, bits, value, name in declared.published)
+
+
+# --- records at an address
+
+
+@lower_getattr_generic(_LayoutType)
+def _size(context: Any, builder: Any, type_: Any, layout: Any, name: str) -> Any:
+    return _I64(type_.record.n_bytes)
+
+
+@lower_builtin("Layout.at", _LayoutType, types.int64)
+def _at(context: Any, builder: Any, types_: Any, args: Any) -> Any:
+    return builder.inttoptr(args[1], context.get_value_type(types_.return_type))
+
+
+def _following(builder: Any, type_: Any, record: Any, number: Any) -> Any:
+    """Pointer to the record so many after another."""
+    place = builder.mul(number, _I64(type_.record.n_bytes * 8 // type_.bits))
+    return builder.gep(record, [place])
+
+
+@lower_builtin(operator.getitem, _RecordType, types.int64)
+def _record_after(context: Any, builder: Any, types_: Any, args: Any) -> Any:
+    return _following(builder, types_.args[0], *args)
+
+
+@lower_builtin(operator.setitem, _RecordType, types.int64, _RecordType)
+def _put_record(context: Any, builder: Any, types_: Any, args: Any) -> Any:
+    source, target = args[2], _following(builder, types_.args[0], *args[:2])
+    n_words, rest = divmod(types_.args[0].record.n_bytes, 8)
+    # word by word: of one large copy in a loop LLVM makes a call of memmove, which is slow where few are moved
+    for piece in [*[_I64] * n_words, *[_I32] * (rest // 4)]:
+        source, target = (builder.bitcast(at, piece.as_pointer()) for at in (source, target))
+        builder.store(builder.load(source, align=4), target, align=4)
+        source, target = (builder.gep(at, [_I32(1)]) for at in (source, target))
+    return context.get_dummy_value()
 
 
 @intrinsic

@@ -16,6 +16,13 @@
 The declaration is the compiled access (machine/fields.py), the one of Python (machine/views.py), the list of blocks to
 free, and the documentation. Nothing is left of it in machine code: a field is a load at a constant distance.
 
+Memory that is no block of a table has records, too, as C has structs: arrays that Python made, memory that one call
+borrows. `at` takes an address for the first record there; nothing is checked.
+
+    SYMBOL = Record("a symbol of a word", id="", start="")
+    symbols = SYMBOL.at(address)        symbols.start is that of the first, symbols[i].start of another,
+                                        symbols[i] = symbols[j] copies
+
 `Kind` is an enumeration whose members compiled code reads as numbers, too.
 
 In: names. Out: numbers of slots, and `DECLARED`, which both ways of access look into. Cost: none.
@@ -24,7 +31,9 @@ In: names. Out: numbers of slots, and `DECLARED`, which both ways of access look
 from __future__ import annotations
 
 from enum import EnumMeta, IntEnum
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from .record_view import RecordView
 
 
 class Flags:
@@ -43,6 +52,18 @@ class Also:
 
     def __init__(self, field: str, meaning: str) -> None:
         self.field, self.meaning = field, meaning
+
+
+class Wide(str):
+    """What a number of 64 bits means in a record of 32."""
+
+
+class Float(str):
+    """What a float32 means."""
+
+
+class WideFloat(Wide, Float):
+    """What a float64 means."""
 
 
 class Declared:
@@ -78,6 +99,8 @@ class Record(Declared):
     ----------
     names, n_fields : of the fields, without other names of them.
     places : number of each field, by all of its names.
+    widths : bits of each field that is no integer of `bits`, and whether it is a float.
+    n_bytes : size of a record.
     flags : of each flag its field's number and its bit.
     published : fields that are read without the lock.
     limits : of fields whose meaning begins with "< n_rows" the slot of the number that they are below.
@@ -96,6 +119,15 @@ class Record(Declared):
             if isinstance(said, Flags)
             for bit, flag in enumerate(said.meanings)
         }
+        self.widths = {
+            name: (64 if isinstance(said, Wide) else 32, isinstance(said, Float))
+            for name, said in fields.items()
+            if isinstance(said, (Wide, Float))
+        }
+        self._ends = [0]
+        for name in self.names:
+            self._ends.append(self._ends[-1] + self.width(name)[0] // 8)
+        self.n_bytes = self._ends[-1]
         self.published = {name for name, said in fields.items() if isinstance(said, Published)}
         self.limits = {
             name: said[2:].partition(":")[0]
@@ -104,14 +136,17 @@ class Record(Declared):
         }
         assert not self.flags.keys() & fields.keys(), "a name is a field or a flag"
 
-    @property
-    def n_bytes(self) -> int:
-        """Size of a record."""
-        return self.n_fields * self.bits // 8
+    def width(self, field: str) -> tuple[int, bool]:
+        """Bits of a field, and whether it is a float."""
+        return self.widths.get(field, (self.bits, False))
 
     def offset(self, field: str) -> int:
         """Where a field lies in a record, in bytes."""
-        return self.places[field] * self.bits // 8
+        return self._ends[self.places[field]]
+
+    def at(self, address: int) -> Any:
+        """The records at an address, for interpreted kernels and for Python."""
+        return RecordView(None, self, 0, address)
 
 
 class Family(Declared):

@@ -11,24 +11,12 @@ In: addresses. Out: numbers. Cost: 1 us an access.
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
+from .record_view import RecordView, load, store
 from .records import DECLARED, Array, Declared, Family, Record
 
 _CHARGED = -16  # where memory.py says how many bytes of a block may be used
-_NUMBERS = {8: ctypes.c_uint8, 32: ctypes.c_int32, 64: ctypes.c_int64}
-
-
-def _load(address: int, bits: int) -> int:
-    return _NUMBERS[bits].from_address(address).value
-
-
-def _store(address: int, bits: int, value: int) -> None:
-    low = -128 if bits == 8 else -(1 << 63) if bits == 64 else -(1 << 32)  # 32 bits with all above them alike
-    if not low <= value < (256 if bits == 8 else -low):
-        raise ArithmeticError(f"{value} does not fit into {bits} bits")
-    _NUMBERS[bits].from_address(address).value = int(value)
 
 
 def _view(table: TableView, slot: int, declared: Declared | None) -> Any:
@@ -46,10 +34,10 @@ class TableView:
         self.__dict__["address"] = address
 
     def __getitem__(self, slot: int) -> int:
-        return _load(self.address + 8 * slot, 64)
+        return load(self.address + 8 * slot, 64)
 
     def __setitem__(self, slot: int, value: int) -> None:
-        _store(self.address + 8 * slot, 64, value)
+        store(self.address + 8 * slot, 64, value)
 
     def __getattr__(self, name: str) -> Any:
         if name not in DECLARED:
@@ -85,49 +73,14 @@ class BlockView:
         address = self._place(index)
         if isinstance(self.declared, Record):
             return RecordView(self.table, self.declared, index, address)
-        return _load(address, self.declared.bits)
+        return load(address, self.declared.bits)
 
     def __setitem__(self, index: int, value: int) -> None:
-        _store(self._place(index), self.declared.bits, value)
+        store(self._place(index), self.declared.bits, value)
 
     def _place(self, index: int) -> int:
         """Address of an item, if there are so many."""
-        n_bytes = _load(self.address + _CHARGED, 64) if self.address else 0
+        n_bytes = load(self.address + _CHARGED, 64) if self.address else 0
         if not 0 <= index * self.item_bytes <= n_bytes - self.item_bytes:
             raise IndexError(f"item {index} of a block with {n_bytes // self.item_bytes}")
         return self.address + index * self.item_bytes
-
-
-class RecordView:
-    """One record; fields and flags by their names."""
-
-    def __init__(self, table: TableView, declared: Record, number: int, address: int) -> None:
-        self.__dict__.update(_table=table, _declared=declared, _number=number, _address=address)  # fields have any name
-
-    def __getattr__(self, name: str) -> Any:
-        if name in self._declared.flags:
-            place, bit = self._declared.flags[name]
-            return _load(self._address + 4 * place, 32) & bit != 0
-        if name not in self._declared.places:
-            raise AttributeError(f"{self._declared.slot} have no field {name!r}")
-        return _load(self._at(name), self._declared.bits)
-
-    def __setattr__(self, name: str, value: int) -> None:
-        if name in self._declared.flags:
-            place, bit = self._declared.flags[name]
-            word = _load(self._address + 4 * place, 32)
-            _store(self._address + 4 * place, 32, word | bit if value else word & ~bit)
-            return
-        limit = self._declared.limits.get(name)
-        if limit is not None and not 0 <= value < self._table[DECLARED[limit][0]]:
-            raise ArithmeticError(f"{name} = {value}, which is not below {limit}")
-        _store(self._at(name), self._declared.bits, value)
-
-    def _at(self, name: str) -> int:
-        address: int = self._address + self._declared.places[name] * self._declared.bits // 8
-        return address
-
-    def __repr__(self) -> str:
-        fields = (f"{name}={getattr(self, name)}" for name in self._declared.names)
-        flags = (name for name in self._declared.flags if getattr(self, name))
-        return f"{self._declared.slot}[{self._number}]({', '.join([*fields, *flags])})"

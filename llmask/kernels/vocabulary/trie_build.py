@@ -1,11 +1,12 @@
-"""Sorting the tokens by their bytes and writing the nodes of the trie in one pass.
+"""The trie of all tokens: they are sorted by their bytes, and the nodes are written in one pass.
 
 In depth-first order the trie of a sorted list writes itself: token i shares its first `shared[i]` bytes with token
 i - 1, so it closes the nodes deeper than that and opens `length - shared[i]` new ones. Inserting tokens one by one into
 a linked trie and renumbering it afterwards visits memory at random and took three times as long.
 
-The sort is split: the first KEY_BYTES bytes as one integer are sorted by their digits, and only runs of equal keys are
-compared byte by byte. KEY_BYTES is 7, so that four digits make a key, and keys are non-negative int64.
+The sort is split: the first KEY_BYTES bytes as one integer are sorted by their digits, the lowest first (radix sort),
+and only runs of equal keys are compared byte by byte (merge sort). KEY_BYTES is 7, so that four digits make a key, and
+keys are non-negative int64.
 
 In: `token_offsets` int32[n_tokens + 1], `token_data` uint8[n_bytes], ids of the tokens to take. Out: node words and
 children as `llmask/trie/layout.py` describes them. Cost: 128,000 tokens (800 KB, 274,000 nodes) in 13 ms.
@@ -19,7 +20,7 @@ from ..tables.memory import copy_bytes
 from .trie_words import depth_of
 
 KEY_BYTES = 7
-DIGIT_BITS = 14  # four passes: what was sorted lies where it lay before
+DIGIT_BITS = 14  # four passes, an even number: what was sorted is in the same arrays as before
 N_DIGITS = 1 << DIGIT_BITS
 SHORT_RUN = 8  # runs up to this length are sorted by insertion
 
@@ -120,7 +121,7 @@ def finish_order(offsets, data, keys, ids, shared):
     """
     n_tokens = ids.shape[0]
     first = 0
-    while first < n_tokens:
+    while first < n_tokens:  # runs of equal keys
         last = first + 1
         while last < n_tokens and keys[last] == keys[first]:
             last += 1
@@ -128,7 +129,7 @@ def finish_order(offsets, data, keys, ids, shared):
             sort_run(offsets, data, ids, shared, first, last)
         first = last
     n_nodes = 1
-    for i in range(n_tokens):
+    for i in range(n_tokens):  # what each token shares with the one before
         start = offsets[ids[i]]
         length = offsets[ids[i] + 1] - start
         common = 0
@@ -169,7 +170,7 @@ def write_nodes(offsets, data, ids, shared, parents, node, child_first, child_by
         common = shared[i]
         if common < 0:
             continue
-        while depth_of(node[top]) > common:
+        while depth_of(node[top]) > common:  # nodes that the token does not share are complete
             node[top] |= n_written << TRIE_END_SHIFT
             top = parents[top]
         start = offsets[ids[i]]

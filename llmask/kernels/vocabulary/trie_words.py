@@ -1,4 +1,4 @@
-"""The word of a node of the token trie, see llmask/trie/layout.py: what is packed into 64 bits.
+"""What is packed into the 64 bits of a node of the token trie (llmask/trie/layout.py).
 
 In: a word. Out: numbers. Cost: a shift and a mask.
 """

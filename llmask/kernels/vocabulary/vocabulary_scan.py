@@ -4,7 +4,7 @@ A Python object for each of 400,000 strings is what makes other readers slow (8.
 copied into one block with offsets. Texts are decoded in the same way:
 
     byte alphabet   every byte is one printable character (GPT-2, `bytes_to_unicode`): "Ġthe" is b" the"
-    space mark      U+2581 stands for a blank (SentencePiece): "▁the" is b" the"; "<0x0A>" of type BYTE is b"\n"
+    space mark      U+2581 is a blank (SentencePiece): "▁the" is b" the"; "<0x0A>" of type BYTE is b"\n"
 
 In: `data` uint8, the mapped file or the text block. Out: positions, offsets and bytes in arrays of the caller. Cost:
 2 ms for the 128,256 tokens and 280,147 merges of Llama 3.
@@ -85,9 +85,9 @@ def byte_of_name(data, start, end):
 
 @inline
 def byte_of_character(code_point):
-    """Byte that a character of the byte alphabet stands for, or -1.
+    """The byte that a character of the byte alphabet spells, or -1.
 
-    Printable Latin-1 characters stand for themselves; the other 68 bytes, in order, for U+0100 and following.
+    Printable Latin-1 characters spell themselves; the other 68 bytes, in order, are spelled U+0100 and following.
     """
     if 33 <= code_point <= 126 or 161 <= code_point <= 172 or 174 <= code_point <= 255:
         return code_point
@@ -101,7 +101,7 @@ def byte_of_character(code_point):
 
 @inline
 def undo_byte_alphabet(data, start, end, out, filled):
-    """Append the bytes a text stands for; returns the new end. A text with any other character is copied as it is."""
+    """Append the bytes that a text spells; returns the new end. A text with any other character is copied as it is."""
     first = filled
     position = start
     while position < end:

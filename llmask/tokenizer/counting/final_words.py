@@ -15,7 +15,7 @@ from ...encoders.bpe import BpeEncoder
 
 ROW_WIDTH = 4
 END, NEEDED, TOTAL, RESTART = range(ROW_WIDTH)  # of a row, as in llmask/kernels/encoders/bpe_incremental.py
-N_ROWS = 7  # in the state of llmask/kernels/encoders/bpe_append.py
+N_ROWS = 7  # in the STATE of llmask/kernels/encoders/bpe_append.py
 N_KEPT = 9  # of the state; what follows numbers the tails that are remembered
 FIRST_ROWS = 64
 
@@ -31,7 +31,7 @@ class FinalWords:
         self._n_rows = 0  # the last of them ends where scanning may begin
         # one pattern, and every byte a token: a byte more is a step more, in a word of any length
         self._is_stepwise = len(encoder.patterns) == 1 and bool((encoder.tables.byte_tokens >= 0).all())
-        self._state = np.zeros(bpe_append.STATE_SIZE, np.int64)
+        self._state = np.zeros(bpe_append.STATE.n_fields, np.int64)
         self._running = np.empty((bpe_append.MAX_RUNNING if self._is_stepwise else 0, 2), np.int64)
         self._memo = np.zeros(
             bpe_append.MEMO_SIZE + bpe_append.LINE_BYTES, np.uint8

@@ -65,7 +65,7 @@ class IntervalCounter:
         return IntervalCounter, (self._tokenizer, self._text)
 
     def _note(self, encoder: BpeEncoder) -> None:
-        from ...kernels.encoders import bpe_intervals as slots
+        from ...kernels.encoders.bpe_intervals import COUNTER
         from ...kernels.machine import jit
 
         tables, n_bytes = encoder.tables, len(self._data)
@@ -84,19 +84,20 @@ class IntervalCounter:
             tables.address, address_of(self._data), n_bytes, 0, rows.ctypes.data, n_rows, len(rows)
         )
         arrays = {
-            slots.ROWS: rows[:n_rows].copy(),
-            slots.BEGINS: np.empty(n_bytes + 1, np.int64),
-            slots.ENDS: np.empty(n_bytes + 1, np.int64),
+            "rows": rows[:n_rows].copy(),
+            "begins": np.empty(n_bytes + 1, np.int64),
+            "ends": np.empty(n_bytes + 1, np.int64),
         }
         if not self._text.isascii():
             is_first = np.frombuffer(self._data, np.uint8) & 0xC0 != 0x80
-            arrays[slots.OFFSETS] = np.append(np.flatnonzero(is_first), n_bytes)
-        self._slots = np.zeros(slots.N_COUNTER_SLOTS, np.int64)
-        self._slots[[slots.ENCODER, slots.TEXT, slots.N_ROWS]] = tables.address, address_of(self._data), n_rows
-        for slot, array in arrays.items():
-            self._slots[slot] = array.ctypes.data
+            arrays["offsets"] = np.append(np.flatnonzero(is_first), n_bytes)
+        self._fields = np.zeros(COUNTER.n_fields, np.int64)
+        self._address: int = self._fields.ctypes.data
+        counter = COUNTER.at(self._address)
+        counter.encoder, counter.text, counter.n_rows = tables.address, address_of(self._data), n_rows
+        for name, array in arrays.items():
+            setattr(counter, name, array.ctypes.data)
         self._arrays = arrays  # what lies at the addresses lives as long as this object
-        self._address: int = self._slots.ctypes.data
         tables.doors.note_places(self._address)
         self._count_interval = jit.entry_point(tables.doors.count_interval)
 

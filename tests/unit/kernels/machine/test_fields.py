@@ -18,6 +18,7 @@ from llmask.kernels.machine.views import TableView
 from llmask.kernels.tables.memory import as_table, reserve
 from llmask.kernels.tables.interning import list_item, map_get, map_put, intern_list
 from llmask.kernels.machine.records import Also, Array, Flags, Kind, Lists, Map, Published, Record, Slots
+from llmask.kernels.machine.records import Float, Wide, WideFloat
 
 
 class Sort(Kind):
@@ -70,6 +71,36 @@ def run(address, at):
     assert record.number == 1 and record.low and not record.high
     return item(table.bytes_tried, at)
 
+
+PLACE = Record("a place", score=WideFloat(""), token="", share=Float(""), key=Wide(""))
+
+
+@kernel
+def second(places):
+    return places[1]
+
+
+@door("int64(int64)", "try")
+def fill_places(address):
+    places = PLACE.at(address)
+    places.token = -3
+    place = second(places)
+    place.score = 0.1
+    place.share = place.score * 4
+    place.key = 1 << 40
+    place.token = PLACE.n_bytes
+    assert (place.address - address, places.token) == (24, -3)
+    assert place[-1].token == -3 and places[1].key == 1 << 40
+    places[3] = places[1]
+    places[2] = place[-1]
+    return places[3].token
+
+
+memory = np.zeros(96, np.uint8)
+assert fill_places(memory.ctypes.data) == 24
+places = PLACE.at(memory.ctypes.data)
+assert (places[3].score, places[3].share, places[3].key, places[2].token) == (0.1, float(np.float32(0.4)), 1 << 40, -3)
+assert PLACE.offset("key") == 16
 
 slots = np.zeros(TRY.n_slots, np.int64)
 slots[1], slots[5] = 1 << 20, 1 << 60  # limits of memory and work
