@@ -200,14 +200,10 @@ GRAMMAR = Slots(
     broken=Map("the same of tokens that are incompatible with the one before, see canonical/broken.py"),
     # --- how sequences can end, see finish/rule_costs.py and finish/paths.py
     state_costs=Record(
-        "[n_costed]: of reaching the end of a rule",
-        plain="without a guard that asks for more",
-        guarded="with such guards, as if they were fulfilled",
-        guard="the first of these",
-        adding="the same over an edge that adds something before",
-        adding_guard="",
-        adds_member="1: that edge adds a named member",
-        naming="of getting to an edge that adds a named member",
+        "[n_costed, N_PATHS]: of reaching the end of a rule, by PathKind",
+        cost="",
+        guard="the first that asks for more",
+        adds_member="1: the edge of ADDING adds a named member",
     ),
     rule_weights=Array(32, "[n_rules]: cost of each that such a guard asks for"),
     n_costed="states that have costs",
@@ -216,7 +212,7 @@ GRAMMAR = Slots(
     lexeme_costs=Map("row, lexeme -> cost of all that follows the lexeme"),
     ends=Record(
         "[n_configurations], see finish/paths.py",
-        next="configuration behind the step",
+        next="configuration after the step",
         step="",
         bound="0 = not looked for yet",
         token="the token to take, NO_TOKEN where the document may end",
@@ -226,8 +222,9 @@ GRAMMAR = Slots(
         "of the walk in progress, see finish/successors.py",
         child="the next one",
         end="of the children",
-        parse_state="or expanded row",
-        state="",
+        parse_state="",
+        dense="dense row of the lexer state",
+        state="of the lexer",
     ),
 )
 GRAMMAR_POOLS = (GRAMMAR.own_masks, GRAMMAR.n_own_masks)  # lists of blocks to give back, and their lengths
