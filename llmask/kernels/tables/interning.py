@@ -62,6 +62,15 @@ def list_item(lists, number, position):
 
 
 @inline
+def copy_list(lists, number, items):
+    """Copy a list to the beginning of a block; returns its length."""
+    n = lists.records[number].length
+    for i in range(n):
+        items[i] = list_item(lists, number, i)
+    return n
+
+
+@inline
 def find_list(lists, address, first, n, hashed):
     """Id of the list int32 `address[first : first + n]`, or MISSING; `hashed` is its hash_i32."""
     records = lists.records
