@@ -17,11 +17,11 @@ from ..lexer.states import ANONYMOUS, is_start
 from ..machine.jit import inline, kernel
 from ..parser.items import SHARED_BY_LEO
 from ..parser.rows import FIRST_ROW
-from ..regex.nodes import pop, push
+from ..regex.nodes import push
 from ..tables.interning import MISSING, list_item, list_length, list_offset, map_change, map_get
 from ..tables.memory import reserve, spend
 from ..values.parse_states import row_of
-from .rule_costs import ENDLESS, cost_after, cost_states, cost_sum, edge_cost
+from .rule_costs import ENDLESS, cost_after, cost_states, cost_sum, edge_cost, make_postorder
 
 
 @inline
@@ -43,34 +43,22 @@ def _context(grammar, row, rule):
 
 
 @inline
-def _lacks_contexts(grammar, row):
-    """Whether the contexts of a row are still to be found."""
-    return reserve(grammar.outer_costs_of_rows, row + 1)[row] == 0
+def _has_contexts(grammar, row):
+    return reserve(grammar.outer_costs_of_rows, row + 1)[row] != 0
+
+
+@inline
+def _push_origins(store, grammar, row):
+    """Push the rows where runs of a row began, as far as their contexts are not known yet."""
+    first = grammar.rows[row].waits
+    for at in range(first, first + grammar.rows[row].n_waits):
+        origin = grammar.row_entries[at].origin
+        if origin != row and not _has_contexts(grammar, origin):
+            push(store, origin)
 
 
 @kernel
-def _find_contexts(store, grammar, row):
-    """Find the contexts of a row, after the contexts of the rows where its runs began (depth-first, by a stack)."""
-    bottom = store.scratch_top
-    push(store, row)
-    while store.scratch_top > bottom:
-        here = pop(store)
-        if not _lacks_contexts(grammar, here):
-            continue
-        push(store, here)
-        top = store.scratch_top
-        first = grammar.rows[here].waits
-        for at in range(first, first + grammar.rows[here].n_waits):
-            origin = grammar.row_entries[at].origin
-            if origin != here and _lacks_contexts(grammar, origin):
-                push(store, origin)
-        if store.scratch_top == top:
-            pop(store)
-            _contexts_of_row(grammar, here)
-
-
-@kernel
-def _contexts_of_row(grammar, row):
+def _contexts_of_row(store, grammar, row):
     """Relax the contexts of a row until none falls: rules call rules within the row."""
     if row == FIRST_ROW:
         map_change(grammar.outer_costs, _pair(row, grammar.start_rule), 0)
@@ -96,32 +84,23 @@ def _contexts_of_row(grammar, row):
     grammar.outer_costs_of_rows[row] = 1
 
 
+_find_contexts = make_postorder(_has_contexts, _push_origins, _contexts_of_row)
+
+
 @inline
-def _lacks_costs(grammar, row):
-    """Whether the costs after the lexemes of a row are still to be found."""
-    return map_get(grammar.lexeme_costs, _pair(row, ANONYMOUS)) == MISSING
+def _has_costs(grammar, row):
+    """Whether the costs after the lexemes of a row are known."""
+    return map_get(grammar.lexeme_costs, _pair(row, ANONYMOUS)) != MISSING
 
 
-@kernel
-def _cost_lexemes(store, grammar, row):
-    """Find the cost after each lexeme that a row scans, after the costs of its Leo items."""
-    cost_states(store, grammar)
-    bottom = store.scratch_top
-    push(store, row)
-    while store.scratch_top > bottom:
-        here = pop(store)
-        if not _lacks_costs(grammar, here):
-            continue
-        push(store, here)
-        top = store.scratch_top
-        first = grammar.rows[here].scans
-        for at in range(first, first + grammar.rows[here].n_scans):
-            leo_item = grammar.row_entries[at].origin
-            if grammar.row_entries[at].parameter == SHARED_BY_LEO and _lacks_costs(grammar, leo_item):
-                push(store, leo_item)
-        if store.scratch_top == top:
-            pop(store)
-            _cost_lexemes_of_row(store, grammar, here)
+@inline
+def _push_leo_items(store, grammar, row):
+    """Push the Leo items of a row whose costs are not known yet."""
+    first = grammar.rows[row].scans
+    for at in range(first, first + grammar.rows[row].n_scans):
+        leo_item = grammar.row_entries[at].origin
+        if grammar.row_entries[at].parameter == SHARED_BY_LEO and not _has_costs(grammar, leo_item):
+            push(store, leo_item)
 
 
 @kernel
@@ -147,9 +126,13 @@ def _cost_lexemes_of_row(store, grammar, row):
     map_change(grammar.lexeme_costs, _pair(row, ANONYMOUS), least)
 
 
+_cost_lexemes = make_postorder(_has_costs, _push_leo_items, _cost_lexemes_of_row)
+
+
 @inline
 def _cost_of_row(store, grammar, row):
-    if _lacks_costs(grammar, row):
+    if not _has_costs(grammar, row):
+        cost_states(store, grammar)
         _cost_lexemes(store, grammar, row)
     return map_get(grammar.lexeme_costs, _pair(row, ANONYMOUS))
 

@@ -178,7 +178,7 @@ def _adds(grammar, kind, guard):
 
 @inline
 def _relax_edge(store, grammar, state, edge):
-    """Lower the costs of a state by those of an edge and its target; whether one fell."""
+    """Lower the costs of a state by the costs of an edge and its target; whether one fell."""
     cost = edge_cost(store, grammar, edge)
     if cost >= ENDLESS:
         return False
@@ -279,22 +279,29 @@ def _whole_cost(grammar, state):
     return min(plain, cost)
 
 
-@kernel
-def greatest_cost(store, grammar):
-    """The most bytes that it takes at least to end a run of a rule, from any of its states, and a lexeme in hand."""
-    cost_states(store, grammar)
-    spend(grammar, grammar.n_rtn_states)
-    greatest = 0
-    rest = 0
-    for state in range(grammar.n_rtn_states):
-        cost = _whole_cost(grammar, state)
-        if cost < ENDLESS:
-            greatest = max(greatest, cost)
-        for edge in range(grammar.edge_first[state], grammar.edge_first[state + 1]):
-            if grammar.edges[edge].kind == EdgeKind.SCAN:
-                lexeme = store.lexemes[grammar.edges[edge].symbol]
-                rest = max(rest, _rest(store, grammar, lexeme))
-    return cost_sum(greatest, rest) // BYTE_DISTANCE
+def make_postorder(is_known, push_unknown, find):
+    """A kernel that finds something of a number after the same of the numbers that it needs: depth-first, by a stack.
+
+    Parameters
+    ----------
+    is_known : whether it is found; push_unknown : push the numbers that are needed first; find : find it.
+    """
+
+    @kernel
+    def find_in_order(store, grammar, number):
+        bottom = store.scratch_top
+        push(store, number)
+        while store.scratch_top > bottom:
+            top = store.scratch_top
+            here = store.scratch[top - 1]
+            if is_known(grammar, here):
+                pop(store)
+                continue
+            push_unknown(store, grammar, here)
+            if store.scratch_top == top:
+                find(store, grammar, here)
+
+    return find_in_order
 
 
 @inline
@@ -302,32 +309,21 @@ def _known_rest(grammar, node):
     return map_get(grammar.member_costs, (REST << 32) | node)
 
 
-@kernel
-def _rest(store, grammar, node):
-    """About the most that the rest of a lexeme takes at least, whatever of it is written; see `_rest_of_parts`."""
-    bottom = store.scratch_top
-    push(store, node)
-    while store.scratch_top > bottom:
-        here = store.scratch[store.scratch_top - 1]
-        if _known_rest(grammar, here) == MISSING and not _push_parts(store, grammar, here):
-            map_change(grammar.member_costs, (REST << 32) | here, _rest_of_parts(store, grammar, here))
-            spend(grammar, 1)
-        if _known_rest(grammar, here) != MISSING:
-            pop(store)
-    return _known_rest(grammar, node)
+@inline
+def _has_rest(grammar, node):
+    return _known_rest(grammar, node) != MISSING
 
 
 @inline
 def _push_unknown(store, grammar, node):
-    if _known_rest(grammar, node) == MISSING:
+    if not _has_rest(grammar, node):
         push(store, node)
 
 
 @inline
 def _push_parts(store, grammar, node):
-    """Push the parts of a node whose rests are not known yet; whether there are any."""
+    """Push the parts of a node whose rests are not known yet."""
     here = store.nodes[node]
-    top = store.scratch_top
     if here.kind == NodeKind.CONCAT or here.kind == NodeKind.REPEAT:
         _push_unknown(store, grammar, here.a)
         if here.kind == NodeKind.CONCAT:
@@ -335,7 +331,6 @@ def _push_parts(store, grammar, node):
     elif here.kind == NodeKind.UNION or here.kind == NodeKind.AND:
         for i in range(list_length(store.node_lists, here.a)):
             _push_unknown(store, grammar, list_item(store.node_lists, here.a, i))
-    return store.scratch_top > top
 
 
 @inline
@@ -354,6 +349,40 @@ def _rest_of_parts(store, grammar, node):
             rest = max(rest, own) if here.kind == NodeKind.UNION else cost_sum(rest, own)
         return rest
     return cost_sum(here.distance, GUESSED_REST if here.kind == NodeKind.DFA or here.kind == NodeKind.NOT else 0)
+
+
+@kernel
+def _put_rest(store, grammar, node):
+    map_change(grammar.member_costs, (REST << 32) | node, _rest_of_parts(store, grammar, node))
+    spend(grammar, 1)
+
+
+_find_rest = make_postorder(_has_rest, _push_parts, _put_rest)
+
+
+@inline
+def _rest(store, grammar, node):
+    """About the most that the rest of a lexeme takes at least, whatever of it is written; see `_rest_of_parts`."""
+    _find_rest(store, grammar, node)
+    return _known_rest(grammar, node)
+
+
+@kernel
+def greatest_cost(store, grammar):
+    """The most bytes that it takes at least to end a run of a rule, from any of its states, and a lexeme in hand."""
+    cost_states(store, grammar)
+    spend(grammar, grammar.n_rtn_states)
+    greatest = 0
+    rest = 0
+    for state in range(grammar.n_rtn_states):
+        cost = _whole_cost(grammar, state)
+        if cost < ENDLESS:
+            greatest = max(greatest, cost)
+        for edge in range(grammar.edge_first[state], grammar.edge_first[state + 1]):
+            if grammar.edges[edge].kind == EdgeKind.SCAN:
+                lexeme = store.lexemes[grammar.edges[edge].symbol]
+                rest = max(rest, _rest(store, grammar, lexeme))
+    return cost_sum(greatest, rest) // BYTE_DISTANCE
 
 
 @inline

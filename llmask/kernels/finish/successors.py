@@ -5,7 +5,7 @@
     crossing   the others are found as for masks (mask/boundary_walk.py), from the exits of the lexer state, but by real
                steps, so that transcripts are kept (`list_crossing`)
 
-With a transcript no two tokens lead to the same configuration; whoever asks takes one for all that stay inside the
+With a transcript no two tokens lead to the same configuration; the caller takes one for all that stay inside the
 lexeme in the same lexer state.
 
 In: tables, a configuration whose mask is built. Out: pairs (token, configuration). Cost: 30 ns a trie node, inside a
@@ -49,7 +49,7 @@ def token_range(store, tokens, i):
 
 @inline
 def _emit_pair(data, n, token, value):
-    """Write a pair behind n numbers, where there is room; returns how many numbers there are."""
+    """Append a pair to n numbers, where there is room; returns how many numbers there are."""
     if n + 2 <= data.shape[0]:
         data[n] = token
         data[n + 1] = value
@@ -71,7 +71,7 @@ def _emit(store, data, n, node, value):
 
 @inline
 def anonymous_of(store, grammar, configuration):
-    """The lexer state whose tokens inside the lexeme are those of a configuration."""
+    """The anonymous state that has the tokens inside the lexeme of a configuration."""
     return store.states[grammar.configurations[configuration].state].anonymous
 
 

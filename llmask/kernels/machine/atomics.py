@@ -1,6 +1,6 @@
 """Release and acquire: tables are read without a lock while a writer adds to them.
 
-Whoever adds to a table writes an entry first and then, with release order, what leads to it: an index, a count, an
+A writer writes an entry first and then, with release order, what leads to it: an index, a count, an
 address. A reader that sees this with acquire order also sees the entry.
 
 In: addresses, numbers. Out: numbers. Cost: on x86 a plain load or store; `fetch_add` and `exchange` lock a cache

@@ -1,6 +1,6 @@
 """Vectors of 32 values at an address: what a word of a bitmask says about as many logits.
 
-The values are integers of 16, 32 or 64 bits, whatever number they stand for. Addresses need no alignment beyond a byte.
+The values are integers of 16, 32 or 64 bits, the bits of any number. Addresses need no alignment beyond a byte.
 LLVM makes of each operation what the processor has: blends of SSE, AVX or NEON, masked moves of AVX-512.
 
 In: addresses, the bits of a word, one value. Out: values at an address.

@@ -1,8 +1,8 @@
 """Apply a bitmask to logits: refused ones become minus infinity, word by word of the mask.
 
 A word covers 32 logits. All ones: they stay, untouched in place. Zero: minus infinity is written without a look at
-them. A few zeros, in place: it is written to these, and memory beside them is not touched. Else they are chosen lane by
-lane, without a jump. In the same pass dead rows are found, which have nothing but minus infinity left; the first
+them. A few zeros, in place: it is written to these, and memory between them is not touched. Else each lane is chosen,
+without a jump. In the same pass dead rows are found, which have nothing but minus infinity left; the first
 other value ends that search, so nearly all rows pay nothing for it.
 
 Logits are integers here, of 2, 4 or 8 bytes, and minus infinity is their pattern: what is kept, NaN included, stays bit
@@ -64,7 +64,7 @@ def word_at(words, n_words, index):
 def apply_side_by_side(destination, source, n_values, words, n_words, refused, size, is_far):
     """Apply a row of the mask to values side by side; returns whether one is left that is not `refused`.
 
-    is_far : they are not in the caches, so those of a word are asked for before it is looked at.
+    is_far : they are not in the caches, so the values of a word are prefetched before it is looked at.
     """
     n_blocks = n_values // LANES
     for i in range(n_blocks):
@@ -142,7 +142,7 @@ def apply_rows(
     words : address of the mask, 4 bytes a word side by side; n_words : words a row.
     rows : address of int64[n_rows], the rows to work on; 0: rows 0 to n_rows - 1.
     dead : int64[n_rows], gets the dead rows in the order of `rows`.
-    refused : the bits of minus infinity; those of narrow logits count as a number without a sign.
+    refused : the bits of minus infinity, as a number without a sign where logits are narrow.
     size : bytes of a logit, 2, 4 or 8.
     """
     n_dead = 0

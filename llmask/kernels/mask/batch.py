@@ -13,7 +13,7 @@ A helper counts itself in before it looks whether the batch is open; both sides 
 so one of them sees the other. Helpers stay awake for a while after a batch: waking a thread takes 40 us, in which the
 caller alone writes 150 masks.
 
-In: addresses. Out: masks and statuses. Cost: 1 us beside the masks.
+In: addresses. Out: masks and statuses. Cost: 1 us besides the masks.
 """
 
 from __future__ import annotations

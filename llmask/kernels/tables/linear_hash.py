@@ -23,7 +23,7 @@ there before it, so every look-up ends; what a reader misses it asks the builder
 W. Litwin, Linear hashing: a new tool for file and table addressing (1980).
 
 In: a table, the slots of buckets and of the number of records; the address of record 0's NEXT and the size of a record.
-Out: record numbers. Cost: 5 ns a look-up beside the loads.
+Out: record numbers. Cost: 5 ns a look-up besides the loads.
 """
 
 from __future__ import annotations

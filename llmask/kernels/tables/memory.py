@@ -58,7 +58,7 @@ MIN_BLOCK_BYTES = 256
 BIG_BLOCK = 64 * 1024  # header included
 BIG_FACTOR = 256
 ROOM_FACTOR = 8  # of a block that is big at once, as an automaton of 10 MB: the next one may be as large
-CHARGED_STEP = 64 * 1024  # big blocks are charged in steps of so many bytes
+CHARGED_STEP = 64 * 1024  # big blocks are charged in steps of this many bytes
 
 _PREVIOUS, _CHARGED, _BYTES = -24, -16, -8  # offsets of the header's fields
 
@@ -134,39 +134,29 @@ def _check(address, offset, size):
         raise IndexError("access outside of a block")
 
 
-@inline
-def get_i32(address, index):
-    if CHECK_BOUNDS:
-        _check(address, index * 4, 4)
-    return load_i32(address + index * 4)
+def _make_get(load, size):
+    @inline
+    def get(address, index):
+        if CHECK_BOUNDS:
+            _check(address, index * size, size)
+        return load(address + index * size)
+
+    return get
 
 
-@inline
-def put_i32(address, index, value):
-    if CHECK_BOUNDS:
-        _check(address, index * 4, 4)
-    store_i32(address + index * 4, value)
+def _make_put(store, size):
+    @inline
+    def put(address, index, value):
+        if CHECK_BOUNDS:
+            _check(address, index * size, size)
+        store(address + index * size, value)
+
+    return put
 
 
-@inline
-def get_i64(address, index):
-    if CHECK_BOUNDS:
-        _check(address, index * 8, 8)
-    return load_i64(address + index * 8)
-
-
-@inline
-def put_i64(address, index, value):
-    if CHECK_BOUNDS:
-        _check(address, index * 8, 8)
-    store_i64(address + index * 8, value)
-
-
-@inline
-def get_u8(address, index):
-    if CHECK_BOUNDS:
-        _check(address, index, 1)
-    return load_u8(address + index)
+# items of blocks
+get_i32, get_i64, get_u8 = _make_get(load_i32, 4), _make_get(load_i64, 8), _make_get(load_u8, 1)
+put_i32, put_i64 = _make_put(store_i32, 4), _make_put(store_i64, 8)
 
 
 @inline
@@ -203,8 +193,8 @@ def _make_block(capacity):
 
 @inline
 def _charge(table, address, n_bytes):
-    """Count at least `n_bytes` of a block. Sets `exceeded` when the table's limit is passed: whoever loops looks at it
-    and stops soon, so helpers need no way to fail.
+    """Count at least `n_bytes` of a block. Sets `exceeded` when the table's limit is passed: loops look at it and
+    stop soon, so helpers need no way to fail.
     """
     capacity = block_bytes(address)
     charged = capacity

@@ -15,8 +15,8 @@ from ..machine.jit import inline, kernel
 from .memory import address_of
 from .store_layout import STORE
 
-LOCKED = 1  # an operation of whoever has the store's lock
-FORKING = 2  # whoever has the store's lock, and forks
+LOCKED = 1  # an operation, which has the store's lock
+FORKING = 2  # a thread that has the store's lock, and forks
 TURN_LOOKS = 1000
 
 

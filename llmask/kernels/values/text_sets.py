@@ -71,7 +71,7 @@ def _find_chunk(grammar, texts, chunk):
 
 @inline
 def _is_chunk(grammar, texts, at, chunk):
-    """Whether the pair at a place of a set is that of a chunk."""
+    """Whether a set has the pair of a chunk at this position."""
     return at < list_length(grammar.text_sets, texts) and _chunk_number(grammar, texts, at) == chunk
 
 
