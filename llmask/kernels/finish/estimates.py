@@ -1,11 +1,11 @@
-"""About how much has to be written still: the estimate that searches for an end go by (finish/paths.py).
+"""How much has to be written still, estimated: the heuristic of the best-first search for an end (finish/paths.py).
 
     cost of a rule's state   the least until its run ends (finish/rule_costs.py)
-    context (row, rule)      the least behind a run of the rule that began in the row: what its callers need, and theirs
-    cost of a configuration  of one of its lexemes the rest, the state behind it and the context of that
+    context (row, rule)      the least after a run of the rule that began in the row: what its callers need, and theirs
+    cost of a configuration  the rest of one of its lexemes, the state after that, and the context of that state
 
-This is an estimate and no bound: a value that must not repeat, or a late rule that is not written yet, may take more.
-Whoever goes by it follows real steps.
+This is no lower bound: a value that must not repeat, or a late rule that is not written yet, may take more. The search
+that goes by it takes real steps, so only the length of what it finds depends on it.
 
 In: a grammar's rules and rows, a configuration. Out: costs. Cost: 50 ns a call waiting in a row; then 20 ns a lexeme in
 hand.
@@ -17,11 +17,17 @@ from ..lexer.states import ANONYMOUS, is_start
 from ..machine.jit import inline, kernel
 from ..parser.items import SHARED_BY_LEO
 from ..parser.rows import FIRST_ROW
-from ..regex.nodes import pop, push
+from ..regex.nodes import push
 from ..tables.interning import MISSING, list_item, list_length, list_offset, map_change, map_get
 from ..tables.memory import reserve, spend
 from ..values.parse_states import row_of
-from .rule_costs import ENDLESS, cost_after, cost_states, cost_sum, edge_cost
+from .rule_costs import ENDLESS, cost_after, cost_states, cost_sum, edge_cost, make_postorder
+
+
+@inline
+def _pair(row, symbol):
+    """Key of what follows a rule, or a lexeme, in a row."""
+    return (row << 32) | symbol
 
 
 @inline
@@ -32,141 +38,127 @@ def _rule_of_edge(grammar, edge):
 @inline
 def _context(grammar, row, rule):
     """Cost of all that follows a run that began in a row whose contexts are found."""
-    known = map_get(grammar.outer_costs, (row << 32) | rule)
+    known = map_get(grammar.outer_costs, _pair(row, rule))
     return ENDLESS if known == MISSING else known
 
 
 @inline
-def _is_open(grammar, row):
-    """Whether the contexts of a row are still to be found."""
-    return reserve(grammar.outer_costs_of_rows, row + 1)[row] == 0
+def _has_contexts(grammar, row):
+    return reserve(grammar.outer_costs_of_rows, row + 1)[row] != 0
 
 
-@kernel
-def _find_contexts(store, grammar, row):
-    """Find the contexts of a row, those of the rows where its runs began before."""
-    bottom = store.scratch_top
-    push(store, row)
-    while store.scratch_top > bottom:
-        here = pop(store)
-        if not _is_open(grammar, here):
-            continue
-        push(store, here)
-        top = store.scratch_top
-        first = grammar.rows[here].waits
-        for i in range(grammar.rows[here].n_waits):
-            origin = grammar.row_entries[first + i].origin
-            if origin != here and _is_open(grammar, origin):
-                push(store, origin)
-        if store.scratch_top == top:
-            pop(store)
-            _contexts_of_row(grammar, here)
-
-
-@kernel
-def _contexts_of_row(grammar, row):
-    """Relax the contexts of a row until none falls: calls of calls within the row."""
-    if row == FIRST_ROW:
-        map_change(grammar.outer_costs, (row << 32) | grammar.start_rule, 0)
+@inline
+def _push_origins(store, grammar, row):
+    """Push the rows where runs of a row began, as far as their contexts are not known yet."""
     first = grammar.rows[row].waits
+    for at in range(first, first + grammar.rows[row].n_waits):
+        origin = grammar.row_entries[at].origin
+        if origin != row and not _has_contexts(grammar, origin):
+            push(store, origin)
+
+
+@kernel
+def _contexts_of_row(store, grammar, row):
+    """Relax the contexts of a row until none falls: rules call rules within the row."""
+    if row == FIRST_ROW:
+        map_change(grammar.outer_costs, _pair(row, grammar.start_rule), 0)
+    first = grammar.rows[row].waits
+    n = grammar.rows[row].n_waits
     changed = True
     while changed:
         changed = False
-        spend(grammar, grammar.rows[row].n_waits)
-        for i in range(grammar.rows[row].n_waits):
-            at = first + i
-            entries = grammar.row_entries
-            rule = entries[at].symbol
-            edge = entries[at].edge
-            if entries[at].parameter == SHARED_BY_LEO:
-                cost = _context(grammar, entries[at].origin, rule)
+        spend(grammar, n)
+        for at in range(first, first + n):
+            call = grammar.row_entries[at]
+            rule = call.symbol
+            if call.parameter == SHARED_BY_LEO:
+                cost = _context(grammar, call.origin, rule)
             else:
-                outer = _context(grammar, entries[at].origin, _rule_of_edge(grammar, edge))
+                outer = _context(grammar, call.origin, _rule_of_edge(grammar, call.edge))
                 if rule < 0 or outer >= ENDLESS:
                     continue
-                cost = cost_sum(outer, cost_after(grammar, edge, entries[at].parameter))
+                cost = cost_sum(outer, cost_after(grammar, call.edge, call.parameter))
             if cost < _context(grammar, row, rule):
-                map_change(grammar.outer_costs, (row << 32) | rule, cost)
+                map_change(grammar.outer_costs, _pair(row, rule), cost)
                 changed = True
     grammar.outer_costs_of_rows[row] = 1
 
 
-@kernel
-def _cost_lexemes(store, grammar, row):
-    """Find the cost behind each lexeme that a row scans, those of the links that it holds before."""
-    cost_states(store, grammar)
-    bottom = store.scratch_top
-    push(store, row)
-    while store.scratch_top > bottom:
-        here = pop(store)
-        if map_get(grammar.lexeme_costs, (here << 32) | ANONYMOUS) != MISSING:
-            continue
-        push(store, here)
-        top = store.scratch_top
-        first = grammar.rows[here].scans
-        for at in range(first, first + grammar.rows[here].n_scans):
-            link = grammar.row_entries[at].origin
-            if grammar.row_entries[at].parameter == SHARED_BY_LEO:
-                if map_get(grammar.lexeme_costs, (link << 32) | ANONYMOUS) == MISSING:
-                    push(store, link)
-        if store.scratch_top == top:
-            pop(store)
-            _cost_lexemes_of_row(store, grammar, here)
+_find_contexts = make_postorder(_has_contexts, _push_origins, _contexts_of_row)
+
+
+@inline
+def _has_costs(grammar, row):
+    """Whether the costs after the lexemes of a row are known."""
+    return map_get(grammar.lexeme_costs, _pair(row, ANONYMOUS)) != MISSING
+
+
+@inline
+def _push_leo_items(store, grammar, row):
+    """Push the Leo items of a row whose costs are not known yet."""
+    first = grammar.rows[row].scans
+    for at in range(first, first + grammar.rows[row].n_scans):
+        leo_item = grammar.row_entries[at].origin
+        if grammar.row_entries[at].parameter == SHARED_BY_LEO and not _has_costs(grammar, leo_item):
+            push(store, leo_item)
 
 
 @kernel
 def _cost_lexemes_of_row(store, grammar, row):
-    """Find the cost behind each lexeme that a row scans; under ANONYMOUS that of the row itself."""
+    """Find the cost after each lexeme that a row scans; under ANONYMOUS the cost of the row itself."""
     _find_contexts(store, grammar, row)
     least = 0 if grammar.rows[row].accepts else ENDLESS
     first = grammar.rows[row].scans
-    for i in range(grammar.rows[row].n_scans):
-        at = first + i
-        entries = grammar.row_entries
-        lexeme = entries[at].symbol
-        edge = entries[at].edge
-        origin = entries[at].origin
-        if entries[at].parameter == SHARED_BY_LEO:
-            cost = map_get(grammar.lexeme_costs, (origin << 32) | lexeme)
+    for at in range(first, first + grammar.rows[row].n_scans):
+        scan = grammar.row_entries[at]
+        if scan.parameter == SHARED_BY_LEO:
+            cost = map_get(grammar.lexeme_costs, _pair(scan.origin, scan.symbol))
         else:
-            cost = cost_after(grammar, edge, entries[at].parameter)
-            if origin != row:
-                _find_contexts(store, grammar, origin)
-            cost = cost_sum(cost, _context(grammar, origin, _rule_of_edge(grammar, edge)))
-        key = (row << 32) | lexeme
+            cost = cost_after(grammar, scan.edge, scan.parameter)
+            if scan.origin != row:
+                _find_contexts(store, grammar, scan.origin)
+            cost = cost_sum(cost, _context(grammar, scan.origin, _rule_of_edge(grammar, scan.edge)))
+        key = _pair(row, scan.symbol)
         known = map_get(grammar.lexeme_costs, key)
         if known == MISSING or cost < known:
             map_change(grammar.lexeme_costs, key, cost)
-        least = min(least, cost_sum(cost, edge_cost(store, grammar, edge)))
-    map_change(grammar.lexeme_costs, (row << 32) | ANONYMOUS, least)
+        least = min(least, cost_sum(cost, edge_cost(store, grammar, scan.edge)))
+    map_change(grammar.lexeme_costs, _pair(row, ANONYMOUS), least)
+
+
+_cost_lexemes = make_postorder(_has_costs, _push_leo_items, _cost_lexemes_of_row)
 
 
 @inline
 def _cost_of_row(store, grammar, row):
-    key = (row << 32) | ANONYMOUS
-    known = map_get(grammar.lexeme_costs, key)
-    if known == MISSING:
+    if not _has_costs(grammar, row):
+        cost_states(store, grammar)
         _cost_lexemes(store, grammar, row)
-        known = map_get(grammar.lexeme_costs, key)
-    return known
+    return map_get(grammar.lexeme_costs, _pair(row, ANONYMOUS))
+
+
+@inline
+def _lexeme_and_rest(store, state, i):
+    """Pair i of a lexer state's key (lexer/states.py)."""
+    at = list_offset(store.state_keys, state) + 2 * i
+    return store.state_keys.pool[at], store.state_keys.pool[at + 1]
 
 
 @inline
 def estimate(store, grammar, parse_state, state):
-    """Cost of what has to be written still from a place and a lexer state; 0 where it may end."""
+    """Cost of what has to be written still from a parse state and a lexer state; 0 where the document may end."""
     row = row_of(grammar, parse_state)
     of_row = _cost_of_row(store, grammar, row)
     if is_start(store, state):
         return of_row
     ignored = list_item(store.lexeme_sets, grammar.ignored, 0) if grammar.ignored != 0 else ANONYMOUS
     least = ENDLESS
-    for i in range(0, list_length(store.state_keys, state) & -2, 2):
-        at = list_offset(store.state_keys, state) + i
-        lexeme = store.state_keys.pool[at]
-        rest = store.nodes[store.state_keys.pool[at + 1]].distance
+    for i in range(list_length(store.state_keys, state) // 2):
+        lexeme, node = _lexeme_and_rest(store, state, i)
+        rest = store.nodes[node].distance
         if lexeme == ignored:
             least = min(least, cost_sum(rest, of_row))
-        known = map_get(grammar.lexeme_costs, (row << 32) | lexeme)
+        known = map_get(grammar.lexeme_costs, _pair(row, lexeme))
         if known != MISSING:
             least = min(least, cost_sum(rest, known))
     return least

@@ -1,11 +1,11 @@
-"""The operations of `engine.build` about ends: tokens that suffice, and where the tokens of a mask lead.
+"""The operations of `engine.build` for ends of documents: bounds, and where the tokens of a mask lead.
 
 In: tables, an operation and its numbers. Out: see tables/operations.py. Cost: see finish/paths.py and successors.py.
 """
 
 from __future__ import annotations
 
-from ..machine.jit import kernel
+from ..machine.jit import inline, kernel
 from ..mask.advance import take_text, take_token
 from ..tables.operations import Operation
 from .paths import bound_of, finishing_token, lower_bound
@@ -13,14 +13,22 @@ from .rule_costs import greatest_cost
 from .successors import anonymous_of, list_crossing, list_inside, without_transcript
 
 
+@inline
+def _answer(store, grammar, operation, a, item):
+    """What an operation says of one of the items that it is given."""
+    if operation == Operation.BOUNDS:
+        return bound_of(store, grammar, item)
+    if operation == Operation.AFTER_TOKENS:
+        return take_token(store, grammar, a, item)
+    if operation == Operation.AFTER_TEXTS:
+        return take_text(store, grammar, a, item)
+    return without_transcript(store, grammar, item)
+
+
 @kernel
 def run(store, grammar, operation, a, b, data):
     """Run an operation."""
-    if operation == Operation.BOUNDS:
-        n = data.shape[0] // 2
-        for i in range(n):
-            data[n + i] = bound_of(store, grammar, data[i])
-    elif operation == Operation.LOWER_BOUND:
+    if operation == Operation.LOWER_BOUND:
         lower_bound(grammar, a, b, data[0])
     elif operation == Operation.FINISHING_TOKEN:
         return finishing_token(grammar, a)
@@ -30,18 +38,10 @@ def run(store, grammar, operation, a, b, data):
         return list_inside(store, grammar, a, data)
     elif operation == Operation.LIST_CROSSING:
         return list_crossing(store, grammar, a, data)
-    elif operation == Operation.AFTER_TOKENS:
-        n = data.shape[0] // 2
-        for i in range(n):
-            data[n + i] = take_token(store, grammar, a, data[i])
-    elif operation == Operation.AFTER_TEXTS:
-        n = data.shape[0] // 2
-        for i in range(n):
-            data[n + i] = take_text(store, grammar, a, data[i])
-    elif operation == Operation.WITHOUT_TRANSCRIPTS:
-        n = data.shape[0] // 2
-        for i in range(n):
-            data[n + i] = without_transcript(store, grammar, data[i])
     elif operation == Operation.GREATEST_COST:
         return greatest_cost(store, grammar)
+    else:  # items in the first half of `data`, answers in the second
+        n = data.shape[0] // 2
+        for i in range(n):
+            data[n + i] = _answer(store, grammar, operation, a, data[i])
     return 0

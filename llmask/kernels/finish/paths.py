@@ -1,15 +1,17 @@
-"""How a sequence can end from a configuration, and the tokens that this certainly takes.
+"""How a document can end from a configuration, and the tokens that this certainly takes: a best-first search.
 
     step      a byte, or FIRST_TOKEN + a token that the grammar names
-    ENDS      of a configuration: the step to take and the configuration behind it, down to one that accepts
-    bound     1 + the least bound behind a token that spells the next steps; 1 where the document may end
+    ENDS      of a configuration: the step to take and the configuration after it, down to one that accepts
+    bound     1 + the least bound after a token that spells the next steps; 1 where the document may end
 
-A search finds the step: the one behind which the least has to be written, by the estimate of finish/rule_costs.py, or
-where none is better a way to such a place, going on where way and rest are least. A byte that is no token by itself is
-taken only where there is no other way: it may be that no tokens spell it. The steps are taken by configurations.py, so
-what is found is a fact and only its length depends on the estimate. A step that is noted stays:
-the bound of a configuration is then exactly one more than that behind its token, and never rises. `lower_bound` notes a
-shorter way that a caller has found.
+A search goes from a configuration to one with a lower estimate (finish/estimates.py), as A* does (P. Hart, N. Nilsson,
+B. Raphael, A formal basis for the heuristic determination of minimum cost paths, 1968), but it ends at the first such
+step, mostly the first of all. So ways are short, not shortest. A byte that is no token by itself is taken only where
+there is no other way: it may be that no tokens spell it.
+
+The steps are taken by configurations.py, so what is found is a fact and only its length depends on the estimate. A step
+that is noted stays: the bound of a configuration is then exactly one more than the bound after its token, and never
+rises. `lower_bound` notes a shorter way that a caller has found.
 
 In: tables, a configuration. Out: its bound. Cost: 10 us a byte to the next configuration that has one.
 """
@@ -22,11 +24,12 @@ from ..machine.jit import inline, kernel
 from ..mask.configurations import ENDED, REFUSED, after_token, configuration_of, pack, step
 from ..parser.token_terminals import NAMES_ORDINARY
 from ..regex.nodes import BYTE_DISTANCE
-from ..tables.interning import list_item, list_length, mix
+from ..tables.interning import mix
 from ..tables.memory import fill_bytes, reserve, spend
 from ..values.parse_states import FIRST_TRACKED, row_of
 from ..vocabulary.trie_words import token_of
 from .estimates import estimate
+from .successors import has_stopped, n_token_ranges, token_range
 
 FIRST_TOKEN = 256
 SPELLS_SOME = 1
@@ -34,14 +37,15 @@ SPELLS_ALL = 2
 NO_STEP = -1  # the document may end here
 LOST = -2  # no way was found
 NO_BOUND = 2**30
-MOST_SEARCHED = 2048  # places looked at for one that is better
-STEP_INDEX_SIZE = 8192
-MOST_ALIKE = 64  # places of one row, lexer state and number of steps that differ in what is recorded
+MOST_SEARCHED = 2048  # nodes whose steps one search takes, about
+SEARCH_INDEX_SIZE = 8192
+MOST_ALIKE = 64  # nodes of one row, lexer state and number of steps, whose transcripts differ
 MOST_PATH = 1 << 17  # steps
-END_PACKED = -5  # in place of pack(place, state): behind an end of sequence
+END_PACKED = -5  # in place of pack(parse state, lexer state): after an end of sequence
 RANK_ACCEPTS = -1  # better than every cost
 RANK_ENDED = -2
-LOOKED_AT = 2**62
+TAKEN = 2**62  # cost of a node whose steps are taken
+NO_NODE = -1
 
 
 @inline
@@ -51,17 +55,17 @@ def _end(grammar, configuration):
 
 
 @inline
-def _put_end(grammar, configuration, following, taken, bound, token):
+def _put_end(grammar, configuration, following, taken, bound):
     end = _end(grammar, configuration)
     end.next = following
     end.step = taken
     end.bound = bound
-    end.token = token
+    end.token = NO_TOKEN
 
 
 @inline
 def _rank(store, grammar, packed):
-    """How much has to be written from a place, less where the document may end."""
+    """Estimate of a search node; less than any estimate where the document may end."""
     if packed == END_PACKED:
         return RANK_ENDED
     cost = estimate(store, grammar, packed >> 32, packed & 0xFFFFFFFF)
@@ -73,50 +77,49 @@ def _rank(store, grammar, packed):
 
 
 @inline
-def _add_place(store, packed, before, taken, n):
-    """Put a place that the search has not seen behind the others; returns how many there are."""
+def _add_node(store, packed, before, taken, n):
+    """Add a node to the n nodes of the search, if it is a new one; returns how many there are."""
     index = store.search_index
-    places = store.searched_steps
-    slot = mix(5, packed) & (STEP_INDEX_SIZE - 1)
+    nodes = store.search_nodes
+    slot = mix(5, packed) & (SEARCH_INDEX_SIZE - 1)
     while index[slot] != 0:
-        if places[index[slot] - 1].packed == packed:
+        if nodes[index[slot] - 1].packed == packed:
             return n
-        slot = (slot + 1) & (STEP_INDEX_SIZE - 1)
-    places[n].packed = packed
-    places[n].step = (before << 32) | taken
+        slot = (slot + 1) & (SEARCH_INDEX_SIZE - 1)
+    nodes[n].packed = packed
+    nodes[n].before = before
+    nodes[n].step = taken
     index[slot] = n + 1
     return n + 1
 
 
 @inline
 def _has_many_alike(store, grammar, packed, way):
-    """Whether the search has seen many places like this one, whose records differ; counted by hash, so about."""
+    """Whether the search has many nodes like this one with other transcripts; counted by hash, so about."""
     if packed >> 32 < FIRST_TRACKED:
         return False
-    counts = store.search_index  # behind the index
     alike = pack(row_of(grammar, packed >> 32), packed & 0xFFFFFFFF)
-    slot = STEP_INDEX_SIZE + (mix(way, alike) & (STEP_INDEX_SIZE - 1))
-    counts[slot] = counts[slot] + 1
-    return counts[slot] > MOST_ALIKE
+    slot = mix(way, alike) & (SEARCH_INDEX_SIZE - 1)
+    store.alike_counts[slot] = store.alike_counts[slot] + 1
+    return store.alike_counts[slot] > MOST_ALIKE
 
 
 @inline
-def _next_place(store, n):
-    """The place of the least cost whose steps are not taken yet, the first of equals, or -1."""
-    places = store.searched_steps
-    found = -1
-    least = LOOKED_AT
+def _cheapest(store, n):
+    """The node of the least cost whose steps are not taken yet, the first of equals, or NO_NODE."""
+    nodes = store.search_nodes
+    found = NO_NODE
+    least = TAKEN
     for i in range(n):
-        cost = places[i].cost
-        if cost < least:
+        if nodes[i].cost < least:
             found = i
-            least = cost
+            least = nodes[i].cost
     return found
 
 
 @kernel
 def _add_named(store, grammar, packed, before, n):
-    """Add what the tokens lead to that the grammar names, the first of each range."""
+    """Add the nodes that named tokens lead to, the first token of each range."""
     configuration = configuration_of(store, grammar, packed)
     if configuration < 0:
         return n
@@ -124,16 +127,30 @@ def _add_named(store, grammar, packed, before, n):
     if parse_state < 0:
         return n
     row = row_of(grammar, parse_state)
-    scans = grammar.rows[row].scans
-    for i in range(grammar.rows[row].n_scans):
-        tokens = token_set_of(store, grammar.row_entries[scans + i].symbol)
-        if tokens < 0:
-            continue
-        for at in range(1, list_length(store.token_sets, tokens), 2):
-            token = list_item(store.token_sets, tokens, at)
+    first = grammar.rows[row].scans
+    for at in range(first, first + grammar.rows[row].n_scans):
+        tokens = token_set_of(store, grammar.row_entries[at].symbol)
+        for i in range(n_token_ranges(store, tokens)):
+            token, _ = token_range(store, tokens, i)
             reached = after_token(store, grammar, configuration, token)
             if reached != REFUSED and n < 2 * MOST_SEARCHED:
-                n = _add_place(store, _packed(grammar, reached), before, FIRST_TOKEN + token, n)
+                n = _add_node(store, _packed(grammar, reached), before, FIRST_TOKEN + token, n)
+    return n
+
+
+@kernel
+def _add_bytes(store, grammar, node, way, every_byte, n):
+    """Add the nodes that bytes lead to; neighbours that lead to the same are one."""
+    packed = store.search_nodes[node].packed
+    last = REFUSED
+    for byte in range(256):
+        if every_byte == 0 and store.spelled_bytes[byte] == 0:
+            continue
+        reached = step(store, grammar, packed >> 32, packed & 0xFFFFFFFF, byte)
+        if reached != REFUSED and reached != last:
+            last = reached
+            if not _has_many_alike(store, grammar, reached, way):
+                n = _add_node(store, reached, node, byte, n)
     return n
 
 
@@ -141,90 +158,85 @@ def _add_named(store, grammar, packed, before, n):
 def _packed(grammar, configuration):
     if configuration == ENDED:
         return END_PACKED
-    parse_state = grammar.configurations[configuration].parse_state
-    return pack(parse_state, grammar.configurations[configuration].state)
+    return pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
 
 
-@inline
-def _spelled_bytes(store):
-    """Which bytes are tokens, see tables/store_layout.py."""
-    flags = reserve(store.spelled_bytes, 257)
-    if flags[256] == 0:
+@kernel
+def _find_spelled_bytes(store):
+    """Find which bytes are tokens, once a store."""
+    flags = reserve(store.spelled_bytes, 256)
+    if store.spells == 0:
         n = 0
-        for child in range(store.child_first[1]):
+        for child in range(store.child_first[1]):  # the root's children
             if token_of(store.trie[store.child_node[child]]) >= 0:
                 flags[store.child_byte[child]] = 1
                 n += 1
-        flags[256] = SPELLS_ALL if n == 256 else SPELLS_SOME
-    return flags
+        store.spells = SPELLS_ALL if n == 256 else SPELLS_SOME
+
+
+@inline
+def _begin_search(store):
+    """Make room for nodes, and forget those of the last search."""
+    _find_spelled_bytes(store)
+    n_bytes = SEARCH_INDEX_SIZE * 4
+    fill_bytes(reserve(store.search_index, SEARCH_INDEX_SIZE).address, n_bytes, 0)
+    fill_bytes(reserve(store.alike_counts, SEARCH_INDEX_SIZE).address, n_bytes, 0)
+    reserve(store.search_nodes, 2 * MOST_SEARCHED + 256)
 
 
 @kernel
 def _search(store, grammar, here, n, every_byte):
-    """Add the steps to a better place to the path of `n` steps, and where they lead; returns its length, or LOST."""
-    spelled = _spelled_bytes(store)
+    """Add the steps to a lower estimate to the path of n steps, and where they lead; returns its length, or LOST."""
+    _begin_search(store)
+    nodes = store.search_nodes
     least = estimate(store, grammar, grammar.configurations[here].parse_state, grammar.configurations[here].state)
-    fill_bytes(reserve(store.search_index, 2 * STEP_INDEX_SIZE).address, 2 * STEP_INDEX_SIZE * 4, 0)
-    places = reserve(store.searched_steps, 2 * MOST_SEARCHED + 256)
-    n_places = _add_place(store, _packed(grammar, here), -1, 0, 0)
-    looked_at = 0
-    while looked_at >= 0 and n_places < MOST_SEARCHED:
-        packed = places[looked_at].packed
-        way = 0 if looked_at == 0 else places[looked_at].cost - _rank(store, grammar, packed)
-        places[looked_at].cost = LOOKED_AT
-        spend(grammar, 64 + (n_places >> 6))
-        first = n_places
-        last = REFUSED
-        for byte in range(256):
-            if every_byte == 0 and spelled[byte] == 0:
-                continue
-            reached = step(store, grammar, packed >> 32, packed & 0xFFFFFFFF, byte)
-            if reached != REFUSED and reached != last:
-                last = reached
-                if _has_many_alike(store, grammar, reached, way):
-                    continue
-                n_places = _add_place(store, reached, looked_at, byte, n_places)
+    n_nodes = _add_node(store, _packed(grammar, here), NO_NODE, NO_STEP, 0)
+    node = 0
+    while node != NO_NODE and n_nodes < MOST_SEARCHED:
+        packed = nodes[node].packed
+        way = 0 if node == 0 else nodes[node].cost - _rank(store, grammar, packed)
+        nodes[node].cost = TAKEN
+        spend(grammar, 64 + (n_nodes >> 6))
+        first = n_nodes
+        n_nodes = _add_bytes(store, grammar, node, way, every_byte, n_nodes)
         if grammar.names_tokens != 0:
-            n_places = _add_named(store, grammar, packed, looked_at, n_places)
-        best = -1
+            n_nodes = _add_named(store, grammar, packed, node, n_nodes)
+        # the search ends where one of the new nodes is better than the beginning
+        best = NO_NODE
         best_rank = least
-        for i in range(first, n_places):
-            rank = _rank(store, grammar, places[i].packed)
-            places[i].cost = way + BYTE_DISTANCE + rank
+        for i in range(first, n_nodes):
+            rank = _rank(store, grammar, nodes[i].packed)
+            nodes[i].cost = way + BYTE_DISTANCE + rank
             if rank < best_rank:
                 best = i
                 best_rank = rank
-        if store.exceeded != 0 or grammar.exceeded != 0:
+        if has_stopped(store, grammar):
             return LOST
-        if best >= 0:
+        if best != NO_NODE:
             return _put_path(store, grammar, best, n)
-        looked_at = _next_place(store, n_places)
+        node = _cheapest(store, n_nodes)
     return LOST
 
 
 @kernel
 def _put_path(store, grammar, best, n):
-    """Write the way to a place that the search has found behind a path; returns the length of it all."""
-    places = store.searched_steps
+    """Append the way to a search node to the path of n steps; returns the length of both."""
+    nodes = store.search_nodes
     end = n
-    at = best
-    while places[at].step >> 32 >= 0:
+    node = best
+    while nodes[node].before != NO_NODE:
         end += 1
-        at = places[at].step >> 32
+        node = nodes[node].before
     path = reserve(store.finish_path, end + 1)
-    position = end
-    at = best
+    node = best
     taken = NO_STEP
-    while True:
-        packed = places[at].packed
-        configuration = ENDED if packed == END_PACKED else configuration_of(store, grammar, packed)
-        path[position].configuration = configuration
-        path[position].step = taken
-        if position == n:
-            return end
-        taken = places[at].step & 0xFFFFFFFF
-        at = places[at].step >> 32
-        position -= 1
+    for i in range(end, n - 1, -1):
+        packed = nodes[node].packed
+        path[i].configuration = ENDED if packed == END_PACKED else configuration_of(store, grammar, packed)
+        path[i].step = taken
+        taken = nodes[node].step
+        node = nodes[node].before
+    return end
 
 
 @kernel
@@ -235,43 +247,49 @@ def bound_of(store, grammar, configuration):
     bound = _end(grammar, configuration).bound
     if bound != 0:
         return bound
-    n = 0
-    here = configuration
-    while here != ENDED and _end(grammar, here).bound == 0:
-        if grammar.configurations[here].accepts != 0:
-            _put_end(grammar, here, ENDED, NO_STEP, 1, NO_TOKEN)
-            break
-        n_before = n
-        n = _search(store, grammar, here, n_before, 0)
-        if n == LOST and _spelled_bytes(store)[256] == SPELLS_SOME:
-            n = _search(store, grammar, here, n_before, 1)
-        if store.exceeded != 0 or grammar.exceeded != 0:
-            return NO_BOUND
-        if n == LOST or n > MOST_PATH:
-            _put_end(grammar, configuration, ENDED, LOST, NO_BOUND, NO_TOKEN)
-            return NO_BOUND
-        here = store.finish_path[n].configuration
-        if store.exceeded != 0 or grammar.exceeded != 0:
-            return NO_BOUND
-    if here != ENDED and _end(grammar, here).step == LOST and _end(grammar, here).bound == NO_BOUND:
-        _put_end(grammar, configuration, ENDED, LOST, NO_BOUND, NO_TOKEN)
+    n = _find_path(store, grammar, configuration)
+    if has_stopped(store, grammar):
         return NO_BOUND
+    if n == LOST:
+        _put_end(grammar, configuration, ENDED, LOST, NO_BOUND)
+        return NO_BOUND
+    # the path leads to a known bound: each of its configurations gets one, the last one first
     while n > 0:
         n -= 1
         path = store.finish_path
         at = path[n].configuration
         if _end(grammar, at).bound == 0:
-            _put_end(grammar, at, path[n + 1].configuration, path[n].step, NO_BOUND, NO_TOKEN)
+            _put_end(grammar, at, path[n + 1].configuration, path[n].step, NO_BOUND)
             _spell(store, grammar, at)
-            if store.exceeded != 0 or grammar.exceeded != 0:
-                _put_end(grammar, at, ENDED, NO_STEP, 0, NO_TOKEN)  # what a named token leads to may be missing
+            if has_stopped(store, grammar):
+                _put_end(grammar, at, ENDED, NO_STEP, 0)  # what a named token leads to may be missing
                 return NO_BOUND
     return _end(grammar, configuration).bound
 
 
+@kernel
+def _find_path(store, grammar, configuration):
+    """Search on and on until a configuration has a bound or accepts; returns the length of the path there, or LOST."""
+    n = 0
+    here = configuration
+    while here != ENDED and _end(grammar, here).bound == 0:
+        if grammar.configurations[here].accepts != 0:
+            _put_end(grammar, here, ENDED, NO_STEP, 1)
+            break
+        n_before = n
+        n = _search(store, grammar, here, n_before, 0)
+        if n == LOST and store.spells == SPELLS_SOME:
+            n = _search(store, grammar, here, n_before, 1)
+        if n == LOST or n > MOST_PATH or has_stopped(store, grammar):
+            return LOST
+        here = store.finish_path[n].configuration
+    is_lost = here != ENDED and _end(grammar, here).step == LOST and _end(grammar, here).bound == NO_BOUND
+    return LOST if is_lost else n
+
+
 @inline
 def _child(store, node, byte):
-    """The child of a trie node over a byte, or -1."""
+    """The child of a trie node over a byte, or NO_NODE."""
     low = store.child_first[node]
     high = store.child_first[node + 1]
     while low < high:
@@ -281,7 +299,7 @@ def _child(store, node, byte):
         else:
             high = middle
     if low == store.child_first[node + 1] or store.child_byte[low] != byte:
-        return -1
+        return NO_NODE
     return store.child_node[low]
 
 
@@ -293,16 +311,17 @@ def _spell(store, grammar, configuration):
     here = configuration
     node = 0
     while here != ENDED:
-        taken = _end(grammar, here).step
-        following = _end(grammar, here).next
+        taken, following = _end(grammar, here).step, _end(grammar, here).next
+        # a named token is a step of its own, and spelled by nothing else
         if taken >= FIRST_TOKEN and node == 0:
             least = 1 + (0 if following == ENDED else _end(grammar, following).bound)
             best = taken - FIRST_TOKEN
         if taken < 0 or taken >= FIRST_TOKEN:
             break
         node = _child(store, node, taken)
-        if node < 0:
+        if node == NO_NODE:
             break
+        # the bytes so far may be a token
         here = following
         token = token_of(store.trie[node])
         if token >= 0 and grammar.names_tokens == NAMES_ORDINARY:
@@ -317,7 +336,7 @@ def _spell(store, grammar, configuration):
 
 @inline
 def lower_bound(grammar, configuration, bound, token):
-    """Note a token behind which the bound is one less than `bound`, if that is less than what is known."""
+    """Note a token after which the bound is one less than `bound`, if that is less than what is known."""
     end = _end(grammar, configuration)
     if bound < end.bound:
         end.bound = bound

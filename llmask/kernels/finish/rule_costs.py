@@ -1,15 +1,19 @@
-"""What it takes at least to end a run of a rule from each of its states: part of the estimate of finish/estimates.py.
+"""The least cost of ending a run of a rule, from each of its states: a part of the estimate of finish/estimates.py.
 
-Over edges: the shortest string of a lexeme, the cost of a rule that is called. Costs are in parts of BYTE_DISTANCE a
-byte, as those of regular expressions (regex/constructors.py). Of guards only those count that ask for more (a count
-that is too low, members that are missing). Where a run lacks k, the cost is that of a path which adds one, and for each
-other the weight of the rule, more than writing it takes, so that it is worth beginning:
+This is the grammar problem (D. Knuth, A generalization of Dijkstra's algorithm, 1977): the cost of a path is the sum of
+its lexemes' shortest strings and of the costs of the rules that it calls. It is solved by sweeps over the states, back
+and forth, until no cost falls (Bellman-Ford): most edges lead to the next state, so a few sweeps do. Costs are in parts
+of BYTE_DISTANCE a byte, as the distances of regular expressions (regex/constructors.py).
 
-    "[" item ("," item)* "]" with three items    behind the first  , item ]  and one weight; behind the second  , item ]
+Only those guards count that ask for more: a count that is too low, members that are missing. Where a run lacks k, its
+cost is that of a path that adds one, and a weight of the rule for each other. The weight is more than writing one
+takes, so that a search prefers to begin one:
+
+    "[" item ("," item)* "]" with three items    after the first  , item ]  and one weight; after the second  , item ]
 
 Members that are required by name have costs of their own: a run that lacks some has to get to where it can add one, and
-to write each. Each such cost includes that of ending the run, which is paid only once: what is too much stands for the
-comma before the key.
+to write each. Each such cost includes that of ending the run, which is paid only once: the excess pays for the commas
+before the keys.
 
 In: a grammar's rules. Out: costs. Cost: 20 ns an edge, a few times; 10 ns a missing member of a run.
 """
@@ -17,6 +21,7 @@ In: a grammar's rules. Out: costs. Cost: 20 ns an edge, a few times; 10 ns a mis
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
+from ..machine.records import Kind
 from ..parser.guards import ANOTHER, after_guard, missing_word, n_missing, n_required_words
 from ..regex.nodes import BYTE_DISTANCE, pop, push
 from ..tables.interning import MISSING, list_item, list_length, map_change, map_get
@@ -24,13 +29,25 @@ from ..tables.kinds import EdgeKind, GuardKind, NodeKind
 from ..tables.memory import reserve, spend
 from ..values.called_rules import SIZE, late_key
 
-ENDLESS = 2**30  # cost of what has no end that is known
-REST = 2**30  # in the place of a rule, among the costs of members: the rest of a node
+ENDLESS = 2**30  # cost where no end is known
+REST = 2**30  # in place of a rule, among the costs of members: the rest of a node
 GUESSED_REST = 16 * BYTE_DISTANCE  # of automata and complements
 LEAST_WEIGHT = 256 * BYTE_DISTANCE
 LATE_COST = 8 * BYTE_DISTANCE  # of a state that is not written yet
 MOST_PASSES = 8  # rules that ask for more, one inside the other
 MOST_SWEEPS = 100
+
+
+class PathKind(Kind):
+    """The paths to the end of a rule that have a cost each: a state has a record of `state_costs` for each."""
+
+    PLAIN = 0  # past no guard that asks for more
+    GUARDED = 1  # past some, as if they were fulfilled; `guard` is the first
+    ADDING = 2  # as GUARDED, over an edge that adds something before the guard
+    NAMING = 3  # only to an edge that adds a named member
+
+
+N_PATHS = 4
 
 
 @inline
@@ -43,58 +60,61 @@ def _asks_for_more(grammar, guard):
     """Whether a run may get to a guard and have too little for it."""
     if guard == 0:
         return False
-    guards = grammar.guards
-    kind = guards[guard].kind
-    return (kind == GuardKind.COUNT and guards[guard].low > 0) or (
-        kind == GuardKind.CHECK and (guards[guard].low > 0 or guards[guard].add != 0)
-    )
+    known = grammar.guards[guard]
+    if known.kind == GuardKind.CHECK:
+        return known.low > 0 or known.required != 0
+    return known.kind == GuardKind.COUNT and known.low > 0
 
 
 @inline
 def _n_missing(grammar, guard, parameter):
     """How many of the members that a guard requires by name are not there."""
-    guards = grammar.guards
-    return 0 if guards[guard].kind == GuardKind.COUNT else n_missing(grammar, parameter, guards[guard].add)
+    known = grammar.guards[guard]
+    return 0 if known.kind == GuardKind.COUNT else n_missing(grammar, parameter, known.required)
 
 
 @inline
 def _n_lacking(grammar, guard, parameter, n_new):
     """How many more a guard asks for; `n_new` more without a name are in the set than the parameter says."""
-    guards = grammar.guards
-    low = guards[guard].low - n_new
-    if guards[guard].kind == GuardKind.COUNT:
+    low = grammar.guards[guard].low - n_new
+    if grammar.guards[guard].kind == GuardKind.COUNT:
         return max(0, low - parameter)
     return max(low - list_item(grammar.sets, parameter, SIZE), _n_missing(grammar, guard, parameter))
 
 
 @inline
+def _path(grammar, state, kind):
+    """The least path of a kind that is known from a state: its cost, and what guards it."""
+    return grammar.state_costs[N_PATHS * state + kind]
+
+
+@inline
 def _cost_at(grammar, state, parameter, n_new):
     """Cost of ending a run from a state of its rule; `n_new` more are in its set than the parameter says."""
-    cost = grammar.state_costs[state].plain
-    guarded = grammar.state_costs[state].guarded
-    if guarded >= ENDLESS:
+    cost = _path(grammar, state, PathKind.PLAIN).cost
+    guarded = _path(grammar, state, PathKind.GUARDED)
+    if guarded.cost >= ENDLESS:
         return cost
-    guard = grammar.state_costs[state].guard
-    lacking = _n_lacking(grammar, guard, parameter, n_new)
+    lacking = _n_lacking(grammar, guarded.guard, parameter, n_new)
     if lacking <= 0:
-        return min(cost, guarded)
+        return min(cost, guarded.cost)
     rule = grammar.state_rules[state]
     weight = grammar.rule_weights[rule]
-    n_named = _n_missing(grammar, guard, parameter)
+    n_named = _n_missing(grammar, guarded.guard, parameter)
     if n_named > 0:
-        naming = cost_sum(grammar.state_costs[state].naming, weight * (lacking - n_named))
-        return min(cost, cost_sum(naming, _cost_of_missing(grammar, rule, guard, parameter)))
-    adding = grammar.state_costs[state].adding
-    if adding >= ENDLESS:
-        return min(cost, cost_sum(guarded, weight * lacking))
-    lacking = max(1, _n_lacking(grammar, grammar.state_costs[state].adding_guard, parameter, n_new))
-    return min(cost, cost_sum(adding, weight * (lacking - 1 + grammar.state_costs[state].adds_member)))
+        naming = cost_sum(_path(grammar, state, PathKind.NAMING).cost, weight * (lacking - n_named))
+        return min(cost, cost_sum(naming, _cost_of_missing(grammar, rule, guarded.guard, parameter)))
+    adding = _path(grammar, state, PathKind.ADDING)
+    if adding.cost >= ENDLESS:
+        return min(cost, cost_sum(guarded.cost, weight * lacking))
+    lacking = max(1, _n_lacking(grammar, adding.guard, parameter, n_new))
+    return min(cost, cost_sum(adding.cost, weight * (lacking - 1 + adding.adds_member)))
 
 
 @kernel
 def _cost_of_missing(grammar, rule, guard, parameter):
     """Cost of the members that a guard requires by name and that are not there."""
-    required = grammar.guards[guard].add
+    required = grammar.guards[guard].required
     cost = 0
     for i in range(n_required_words(grammar, required)):
         bits = missing_word(grammar, parameter, required, i)
@@ -108,62 +128,37 @@ def _cost_of_missing(grammar, rule, guard, parameter):
 @inline
 def edge_cost(store, grammar, edge):
     """Cost of the lexeme or rule of an edge."""
-    edges = grammar.edges
-    kind = edges[edge].kind
-    symbol = edges[edge].symbol
+    kind, symbol = grammar.edges[edge].kind, grammar.edges[edge].symbol
     if kind == EdgeKind.SKIP or kind == EdgeKind.SKIP_LATE:
         return 0
     if kind != EdgeKind.SCAN:
         return _cost_at(grammar, grammar.rule_starts[symbol], 0, 0)
-    node = store.lexemes[symbol]
-    return (
-        BYTE_DISTANCE if store.nodes[node].kind == NodeKind.TOKENS else max(BYTE_DISTANCE, store.nodes[node].distance)
-    )
+    lexeme = store.nodes[store.lexemes[symbol]]
+    return BYTE_DISTANCE if lexeme.kind == NodeKind.TOKENS else max(BYTE_DISTANCE, lexeme.distance)
 
 
 @inline
-def _lower_plain(grammar, state, cost):
-    """Put a cost that is less than the one known; whether it is. So do those below."""
-    known = grammar.state_costs[state]
-    is_less = cost < known.plain
+def _lower(grammar, state, kind, cost, guard, adds_member):
+    """Note a path that costs less than the one known; whether it does."""
+    known = _path(grammar, state, kind)
+    is_less = cost < known.cost
     if is_less:
-        known.plain = cost
-    return is_less
-
-
-@inline
-def _lower_naming(grammar, state, cost):
-    known = grammar.state_costs[state]
-    is_less = cost < known.naming
-    if is_less:
-        known.naming = cost
-    return is_less
-
-
-@inline
-def _lower_guarded(grammar, state, cost, guard):
-    known = grammar.state_costs[state]
-    is_less = cost < known.guarded
-    if is_less:
-        known.guarded = cost
+        known.cost = cost
         known.guard = guard
-    return is_less
-
-
-@inline
-def _lower_adding(grammar, state, cost, guard, adds_member):
-    known = grammar.state_costs[state]
-    is_less = cost < known.adding
-    if is_less:
-        known.adding = cost
-        known.adding_guard = guard
         known.adds_member = adds_member
     return is_less
 
 
 @inline
+def _lower_over(grammar, state, kind, cost, target):
+    """Note the path over an edge of this cost and the known one from its target on."""
+    known = _path(grammar, target, kind)
+    return _lower(grammar, state, kind, cost_sum(cost, known.cost), known.guard, known.adds_member)
+
+
+@inline
 def _lower_member(grammar, state, cost, member):
-    """Put the cost of a run that adds a named member of the state's rule and ends."""
+    """Note the cost of a run that adds a named member of the state's rule and ends, if it is less."""
     key = (grammar.state_rules[state] << 32) | member
     known = map_get(grammar.member_costs, key)
     if cost >= ENDLESS or (known != MISSING and cost >= known):
@@ -175,67 +170,60 @@ def _lower_member(grammar, state, cost, member):
 @inline
 def _adds(grammar, kind, guard):
     """Whether an edge adds to what the run's guards ask for."""
-    guards = grammar.guards
-    if guards[guard].kind == GuardKind.COUNT:
-        return guards[guard].add > 0 or (kind >= EdgeKind.CALL_NEW and kind != EdgeKind.CALL_AGAIN)
-    return guards[guard].kind == GuardKind.ADD or (kind >= EdgeKind.CALL_NEW and kind != EdgeKind.CALL_AGAIN)
+    if kind >= EdgeKind.CALL_NEW and kind != EdgeKind.CALL_AGAIN:
+        return True
+    known = grammar.guards[guard]
+    return known.add > 0 if known.kind == GuardKind.COUNT else known.kind == GuardKind.ADD
 
 
 @inline
-def _named_member(grammar, guard):
-    """The member with a name that a guard adds, or ANOTHER."""
-    return grammar.guards[guard].low if grammar.guards[guard].kind == GuardKind.ADD else ANOTHER
+def _relax_edge(store, grammar, state, edge):
+    """Lower the costs of a state by the costs of an edge and its target; whether one fell."""
+    cost = edge_cost(store, grammar, edge)
+    if cost >= ENDLESS:
+        return False
+    target, guard = grammar.edges[edge].target, grammar.edges[edge].guard
+    if grammar.edges[edge].kind == EdgeKind.SKIP_LATE:
+        guard = 0
+        target = map_get(grammar.variants, late_key(grammar.edges[edge].symbol))
+        if target < 0:
+            return _lower(grammar, state, PathKind.PLAIN, LATE_COST, 0, 0)
+    guarded = _path(grammar, target, PathKind.GUARDED)
+    either = cost_sum(cost, min(_path(grammar, target, PathKind.PLAIN).cost, guarded.cost))
+    if _asks_for_more(grammar, guard):
+        return _lower(grammar, state, PathKind.GUARDED, either, guard, 0)
+    changed = _lower_over(grammar, state, PathKind.PLAIN, cost, target)
+    changed |= _lower_over(grammar, state, PathKind.GUARDED, cost, target)
+    # the edge adds something itself
+    if _adds(grammar, grammar.edges[edge].kind, guard):
+        is_named = grammar.guards[guard].kind == GuardKind.ADD
+        adding = cost_sum(cost, guarded.cost)
+        changed |= _lower(grammar, state, PathKind.ADDING, adding, guarded.guard, 1 if is_named else 0)
+        if is_named and grammar.guards[guard].member != ANOTHER:
+            changed |= _lower(grammar, state, PathKind.NAMING, 0, 0, 0)
+            changed |= _lower_member(grammar, state, either, grammar.guards[guard].member)
+    # an edge after it does
+    changed |= _lower_over(grammar, state, PathKind.ADDING, cost, target)
+    changed |= _lower_over(grammar, state, PathKind.NAMING, cost, target)
+    return changed
 
 
 @inline
-def _look_at_edges(store, grammar, state):
-    """Lower the costs of a state by what its edges lead to; whether one changed."""
+def _relax(store, grammar, state):
+    """Lower the costs of a state by what its edges lead to; whether one fell."""
     changed = False
     final = grammar.state_finals[state]
     if final != 0:
-        if _asks_for_more(grammar, final - 1):
-            changed = _lower_guarded(grammar, state, 0, final - 1)
-        else:
-            changed = _lower_plain(grammar, state, 0)
+        kind = PathKind.GUARDED if _asks_for_more(grammar, final - 1) else PathKind.PLAIN
+        changed = _lower(grammar, state, kind, 0, final - 1, 0)
     for edge in range(grammar.edge_first[state], grammar.edge_first[state + 1]):
-        cost = edge_cost(store, grammar, edge)
-        if cost >= ENDLESS:
-            continue
-        edges = grammar.edges
-        target = edges[edge].target
-        guard = edges[edge].guard
-        if edges[edge].kind == EdgeKind.SKIP_LATE:
-            guard = 0
-            target = map_get(grammar.variants, late_key(edges[edge].symbol))
-            if target < 0:
-                changed = _lower_plain(grammar, state, LATE_COST) or changed
-                continue
-        plain = grammar.state_costs[target].plain
-        guarded = grammar.state_costs[target].guarded
-        if _asks_for_more(grammar, guard):
-            changed = _lower_guarded(grammar, state, cost_sum(cost, min(plain, guarded)), guard) or changed
-        else:
-            changed = _lower_plain(grammar, state, cost_sum(cost, plain)) or changed
-            next_guard = grammar.state_costs[target].guard
-            changed = _lower_guarded(grammar, state, cost_sum(cost, guarded), next_guard) or changed
-            if _adds(grammar, grammar.edges[edge].kind, guard):
-                adds_member = 1 if grammar.guards[guard].kind == GuardKind.ADD else 0
-                changed = _lower_adding(grammar, state, cost_sum(cost, guarded), next_guard, adds_member) or changed
-                member = _named_member(grammar, guard)
-                if member != ANOTHER:
-                    changed = _lower_naming(grammar, state, 0) or changed
-                    changed = _lower_member(grammar, state, cost_sum(cost, min(plain, guarded)), member) or changed
-            next_guard = grammar.state_costs[target].adding_guard
-            adds_member = grammar.state_costs[target].adds_member
-            adding = cost_sum(cost, grammar.state_costs[target].adding)
-            changed = _lower_adding(grammar, state, adding, next_guard, adds_member) or changed
-            changed = _lower_naming(grammar, state, cost_sum(cost, grammar.state_costs[target].naming)) or changed
+        changed |= _relax_edge(store, grammar, state, edge)
     return changed
 
 
 @kernel
 def _weigh(store, grammar, first_state, end_state):
-    """Set the weights of rules to more than writing two of their parts takes; whether one changed."""
+    """Raise the weights of rules to more than writing two of their parts takes; whether one rose."""
     changed = False
     for state in range(first_state, end_state):
         rule = grammar.state_rules[state]
@@ -255,14 +243,11 @@ def cost_states(store, grammar):
     end = grammar.n_rtn_states
     if first == end:
         return
-    costs = reserve(grammar.state_costs, end)
+    costs = reserve(grammar.state_costs, N_PATHS * end)
     reserve(grammar.rule_weights, grammar.n_rules)
     for _ in range(MOST_PASSES):
-        for i in range(first, end):
-            costs[i].plain = ENDLESS
-            costs[i].guarded = ENDLESS
-            costs[i].adding = ENDLESS
-            costs[i].naming = ENDLESS
+        for i in range(N_PATHS * first, N_PATHS * end):
+            costs[i].cost = ENDLESS
         changed = True
         n_sweeps = 0
         while changed and n_sweeps < MOST_SWEEPS:
@@ -270,8 +255,7 @@ def cost_states(store, grammar):
             spend(grammar, 2 * (end - first))
             for i in range(end - first):
                 state = end - 1 - i if n_sweeps & 1 == 0 else first + i
-                if _look_at_edges(store, grammar, state):
-                    changed = True
+                changed |= _relax(store, grammar, state)
             n_sweeps += 1
         if not _weigh(store, grammar, first, end):
             break
@@ -281,19 +265,106 @@ def cost_states(store, grammar):
 @inline
 def _whole_cost(grammar, state):
     """Cost of ending a run from a state to which nothing was added, without the weights that searches go by."""
-    plain = grammar.state_costs[state].plain
-    guarded = grammar.state_costs[state].guarded
-    if guarded >= ENDLESS:
+    plain = _path(grammar, state, PathKind.PLAIN).cost
+    guarded = _path(grammar, state, PathKind.GUARDED)
+    cost = guarded.cost
+    if cost >= ENDLESS:
         return plain
-    guard = grammar.state_costs[state].guard
-    n_named = _n_missing(grammar, guard, 0)
-    adding = grammar.state_costs[state].adding
+    n_named = _n_missing(grammar, guarded.guard, 0)
+    adding = _path(grammar, state, PathKind.ADDING).cost
     if adding < ENDLESS:
-        guarded = max(guarded, min(ENDLESS - 1, adding * max(1, _n_lacking(grammar, guard, 0, 0) - n_named)))
+        cost = max(cost, min(ENDLESS - 1, adding * max(1, _n_lacking(grammar, guarded.guard, 0, 0) - n_named)))
     if n_named > 0:
-        rule = grammar.state_rules[state]
-        guarded = max(guarded, _cost_of_missing(grammar, rule, guard, 0))
-    return min(plain, guarded)
+        cost = max(cost, _cost_of_missing(grammar, grammar.state_rules[state], guarded.guard, 0))
+    return min(plain, cost)
+
+
+def make_postorder(is_known, push_unknown, find):
+    """A kernel that finds something of a number after the same of the numbers that it needs: depth-first, by a stack.
+
+    Parameters
+    ----------
+    is_known : whether it is found; push_unknown : push the numbers that are needed first; find : find it.
+    """
+
+    @kernel
+    def find_in_order(store, grammar, number):
+        bottom = store.scratch_top
+        push(store, number)
+        while store.scratch_top > bottom:
+            top = store.scratch_top
+            here = store.scratch[top - 1]
+            if is_known(grammar, here):
+                pop(store)
+                continue
+            push_unknown(store, grammar, here)
+            if store.scratch_top == top:
+                find(store, grammar, here)
+
+    return find_in_order
+
+
+@inline
+def _known_rest(grammar, node):
+    return map_get(grammar.member_costs, (REST << 32) | node)
+
+
+@inline
+def _has_rest(grammar, node):
+    return _known_rest(grammar, node) != MISSING
+
+
+@inline
+def _push_unknown(store, grammar, node):
+    if not _has_rest(grammar, node):
+        push(store, node)
+
+
+@inline
+def _push_parts(store, grammar, node):
+    """Push the parts of a node whose rests are not known yet."""
+    here = store.nodes[node]
+    if here.kind == NodeKind.CONCAT or here.kind == NodeKind.REPEAT:
+        _push_unknown(store, grammar, here.a)
+        if here.kind == NodeKind.CONCAT:
+            _push_unknown(store, grammar, here.b)
+    elif here.kind == NodeKind.UNION or here.kind == NodeKind.AND:
+        for i in range(list_length(store.node_lists, here.a)):
+            _push_unknown(store, grammar, list_item(store.node_lists, here.a, i))
+
+
+@inline
+def _rest_of_parts(store, grammar, node):
+    """The rest of a node by the rests of its parts; of an intersection their sum, as each may ask for more."""
+    here = store.nodes[node]
+    if here.kind == NodeKind.CONCAT:
+        in_first = cost_sum(_known_rest(grammar, here.a), store.nodes[here.b].distance)
+        return min(max(in_first, _known_rest(grammar, here.b)), ENDLESS)
+    if here.kind == NodeKind.REPEAT:
+        return cost_sum(_known_rest(grammar, here.a), max(here.low - 1, 0) * store.nodes[here.a].distance)
+    if here.kind == NodeKind.UNION or here.kind == NodeKind.AND:
+        rest = 0
+        for i in range(list_length(store.node_lists, here.a)):
+            own = _known_rest(grammar, list_item(store.node_lists, here.a, i))
+            rest = max(rest, own) if here.kind == NodeKind.UNION else cost_sum(rest, own)
+        return rest
+    return cost_sum(here.distance, GUESSED_REST if here.kind == NodeKind.DFA or here.kind == NodeKind.NOT else 0)
+
+
+@kernel
+def _put_rest(store, grammar, node):
+    map_change(grammar.member_costs, (REST << 32) | node, _rest_of_parts(store, grammar, node))
+    spend(grammar, 1)
+
+
+_find_rest = make_postorder(_has_rest, _push_parts, _put_rest)
+
+
+@inline
+def _rest(store, grammar, node):
+    """About the most that the rest of a lexeme takes at least, whatever of it is written; see `_rest_of_parts`."""
+    _find_rest(store, grammar, node)
+    return _known_rest(grammar, node)
 
 
 @kernel
@@ -315,75 +386,9 @@ def greatest_cost(store, grammar):
 
 
 @inline
-def _known_rest(grammar, node):
-    return map_get(grammar.member_costs, (REST << 32) | node)
-
-
-@kernel
-def _rest(store, grammar, node):
-    """About the most that the rest of a lexeme takes at least, whatever of it is written; see `_rest_of_parts`."""
-    bottom = store.scratch_top
-    push(store, node)
-    while store.scratch_top > bottom:
-        here = store.scratch[store.scratch_top - 1]
-        if _known_rest(grammar, here) == MISSING and not _push_parts(store, grammar, here):
-            map_change(grammar.member_costs, (REST << 32) | here, _rest_of_parts(store, grammar, here))
-            spend(grammar, 1)
-        if _known_rest(grammar, here) != MISSING:
-            pop(store)
-    return _known_rest(grammar, node)
-
-
-@inline
-def _push_parts(store, grammar, node):
-    """Put the parts of a node on the stack whose rests are not known yet; whether there are any."""
-    kind = store.nodes[node].kind
-    top = store.scratch_top
-    if kind == NodeKind.CONCAT or kind == NodeKind.REPEAT:
-        if _known_rest(grammar, store.nodes[node].a) == MISSING:
-            push(store, store.nodes[node].a)
-        if kind == NodeKind.CONCAT and _known_rest(grammar, store.nodes[node].b) == MISSING:
-            push(store, store.nodes[node].b)
-    elif kind == NodeKind.UNION or kind == NodeKind.AND:
-        members = store.nodes[node].a
-        for i in range(list_length(store.node_lists, members)):
-            member = list_item(store.node_lists, members, i)
-            if _known_rest(grammar, member) == MISSING:
-                push(store, member)
-    return store.scratch_top > top
-
-
-@inline
-def _rest_of_parts(store, grammar, node):
-    """The rest by those of a node's parts; of an intersection their sum, as one may ask for more than the other."""
-    kind = store.nodes[node].kind
-    distance = store.nodes[node].distance
-    if kind == NodeKind.CONCAT:
-        behind = store.nodes[store.nodes[node].b].distance
-        rest = max(
-            cost_sum(_known_rest(grammar, store.nodes[node].a), behind), _known_rest(grammar, store.nodes[node].b)
-        )
-        return min(rest, ENDLESS)
-    if kind == NodeKind.REPEAT:
-        operand = store.nodes[node].a
-        more = max(store.nodes[node].low - 1, 0) * store.nodes[operand].distance
-        return cost_sum(_known_rest(grammar, operand), more)
-    if kind == NodeKind.UNION or kind == NodeKind.AND:
-        members = store.nodes[node].a
-        rest = 0
-        for i in range(list_length(store.node_lists, members)):
-            own = _known_rest(grammar, list_item(store.node_lists, members, i))
-            rest = max(rest, own) if kind == NodeKind.UNION else cost_sum(rest, own)
-        return rest
-    return cost_sum(distance, GUESSED_REST) if kind == NodeKind.DFA or kind == NodeKind.NOT else distance
-
-
-@inline
 def cost_after(grammar, edge, parameter):
-    """Cost of ending the run that takes an edge, from behind the edge."""
-    edges = grammar.edges
-    kind = edges[edge].kind
-    target = edges[edge].target
-    if kind >= EdgeKind.CALL_NEW:
-        return _cost_at(grammar, target, parameter, 0 if kind == EdgeKind.CALL_AGAIN else 1)
-    return _cost_at(grammar, target, after_guard(grammar, edges[edge].guard, parameter), 0)
+    """Cost of ending the run that takes an edge, once the edge is taken."""
+    taken = grammar.edges[edge]
+    if taken.kind >= EdgeKind.CALL_NEW:
+        return _cost_at(grammar, taken.target, parameter, 0 if taken.kind == EdgeKind.CALL_AGAIN else 1)
+    return _cost_at(grammar, taken.target, after_guard(grammar, taken.guard, parameter), 0)

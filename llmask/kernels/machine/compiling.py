@@ -238,13 +238,8 @@ def make_everything_ready() -> str:
     return f"loaded from {cache_folder()}" if were_cached else f"compiled into {cache_folder()}"
 
 
-def make_ready(group: str, announce: bool | None = None) -> None:
-    """Compile the doors of `group`, or load them from the cache folder; does nothing the second time.
-
-    Parameters
-    ----------
-    announce : write a progress bar to standard error; None: only when something has to be compiled.
-    """
+def make_ready(group: str) -> None:
+    """Compile the doors of `group`, or load them from the cache folder; does nothing the second time."""
     if group in READY:
         return
     with _making_ready:  # two threads may make their first compilers at the same time
@@ -252,7 +247,7 @@ def make_ready(group: str, announce: bool | None = None) -> None:
         if group in READY:
             return
         with contextlib.nullcontext() if is_cached(group) else _alone():
-            _progress.begin(group, not is_cached(group) if announce is None else announce)
+            _progress.begin(group, not is_cached(group))
             for dispatcher, signature in doors:
                 if not dispatcher.signatures:
                     with contextlib.suppress(RuntimeError):  # no writable folder: compile for this process only

@@ -16,6 +16,7 @@ machine code; with LLMASK_CHECK_BOUNDS=1 a comparison an item.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -41,6 +42,8 @@ _CHARGED = -16  # where memory.py says how many bytes of a block may be used
 
 class _TableType(types.Type):
     """Its slots are its attributes."""
+
+    bits = 64
 
 
 class _BlockType(types.Type):
@@ -98,27 +101,17 @@ _FAMILY_PARTS = _BLOCK_PARTS[:2]
 
 
 @register_default(_TableType)
-class _TableModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, type_: Any) -> None:
-        super().__init__(manager, type_, _I64.as_pointer())
-
-
 @register_default(_RecordType)
-class _RecordModel(models.PrimitiveModel):
+class _PointerModel(models.PrimitiveModel):
     def __init__(self, manager: Any, type_: Any) -> None:
         super().__init__(manager, type_, ir.IntType(type_.bits).as_pointer())
 
 
 @register_default(_BlockType)
-class _BlockModel(models.StructModel):
-    def __init__(self, manager: Any, type_: Any) -> None:
-        super().__init__(manager, type_, _BLOCK_PARTS)
-
-
 @register_default(_FamilyType)
-class _FamilyModel(models.StructModel):
+class _StructModel(models.StructModel):
     def __init__(self, manager: Any, type_: Any) -> None:
-        super().__init__(manager, type_, _FAMILY_PARTS)
+        super().__init__(manager, type_, _BLOCK_PARTS if isinstance(type_, _BlockType) else _FAMILY_PARTS)
 
 
 register_default(_NamesType)(models.OpaqueModel)
@@ -134,25 +127,27 @@ def _type_of(declared: Declared | None) -> Any:
     return _BlockType(declared) if isinstance(declared, (Record, Array)) else types.int64
 
 
-@infer_getattr
-class _OfTable(AttributeTemplate):
-    key = _TableType
-
-    def generic_resolve(self, table: Any, name: str) -> Any:
-        return _type_of(DECLARED[name][1]) if name in DECLARED else None
+def _has_attributes(type_: Any, find_type: Callable[[Any, str], Any]) -> None:
+    """Let numba know the attributes of a type: `find_type` tells the type of one by its name, None: there is none."""
+    members = {"key": type_, "generic_resolve": lambda self, given, name: find_type(given, name)}
+    infer_getattr(type(f"{type_.__name__}Attributes", (AttributeTemplate,), members))
 
 
-@infer_getattr
-class _OfRecord(AttributeTemplate):
-    key = _RecordType
+def _type_of_slot(table: Any, name: str) -> Any:
+    return _type_of(DECLARED[name][1]) if name in DECLARED else None
 
-    def generic_resolve(self, given: Any, name: str) -> Any:
-        if name in given.record.flags:
-            return types.boolean
-        if name in given.record.places:
-            bits, is_float = given.record.width(name)
-            return types.int64 if not is_float else types.float64 if bits == 64 else types.float32
-        return types.int64 if name == "address" else None
+
+def _type_of_field(given: Any, name: str) -> Any:
+    if name in given.record.flags:
+        return types.boolean
+    if name in given.record.places:
+        bits, is_float = given.record.width(name)
+        return types.int64 if not is_float else types.float64 if bits == 64 else types.float32
+    return types.int64 if name == "address" else None
+
+
+def _type_of_part(family: Any, name: str) -> Any:
+    return _type_of(family.parts[name][1]) if name in family.parts else dict(_FAMILY_PARTS).get(name)
 
 
 @infer_getattr
@@ -167,28 +162,11 @@ class _OfLayout(AttributeTemplate):
         return signature(_RecordType(given.record), types.int64)
 
 
-@infer_getattr
-class _OfBlock(AttributeTemplate):
-    key = _BlockType
-
-    def generic_resolve(self, given: Any, name: str) -> Any:
-        return dict(_BLOCK_PARTS).get(name)
-
-
-@infer_getattr
-class _OfFamily(AttributeTemplate):
-    key = _FamilyType
-
-    def generic_resolve(self, given: Any, name: str) -> Any:
-        return _type_of(given.parts[name][1]) if name in given.parts else dict(_FAMILY_PARTS).get(name)
-
-
-@infer_getattr
-class _OfNames(AttributeTemplate):
-    key = _NamesType
-
-    def generic_resolve(self, given: Any, name: str) -> Any:
-        return types.int64 if hasattr(given.names, name) else None
+_has_attributes(_TableType, _type_of_slot)
+_has_attributes(_RecordType, _type_of_field)
+_has_attributes(_FamilyType, _type_of_part)
+_has_attributes(_BlockType, lambda block, name: dict(_BLOCK_PARTS).get(name))
+_has_attributes(_NamesType, lambda given, name: types.int64 if hasattr(given.names, name) else None)
 
 
 @infer_global(operator.getitem)

@@ -5,71 +5,51 @@ In: addresses, numbers. Out: numbers. Cost: a load, a store, a rounding.
 
 from __future__ import annotations
 
-from .numba_names import intrinsic, ir, types
+from .numba_names import ir, primitive
 
 
-@intrinsic
-def load_f32(typingctx, address):
-    """float32 at an address."""
-
-    def codegen(context, builder, signature, args):
-        return builder.load(builder.inttoptr(args[0], ir.FloatType().as_pointer()), align=4)
-
-    return types.float32(types.int64), codegen
+def _pointer(builder, address, bits):
+    return builder.inttoptr(address, (ir.FloatType() if bits == 32 else ir.DoubleType()).as_pointer())
 
 
-@intrinsic
-def load_f64(typingctx, address):
-    """float64 at an address."""
+def _make_load(bits):
+    @primitive(f"float{bits}(int64)", f"load_f{bits}")
+    def load(builder, address):
+        """A float at an address."""
+        return builder.load(_pointer(builder, address, bits), align=bits // 8)
 
-    def codegen(context, builder, signature, args):
-        return builder.load(builder.inttoptr(args[0], ir.DoubleType().as_pointer()), align=8)
-
-    return types.float64(types.int64), codegen
-
-
-@intrinsic
-def store_f32(typingctx, address, value):
-    """Write a float32."""
-
-    def codegen(context, builder, signature, args):
-        builder.store(args[1], builder.inttoptr(args[0], ir.FloatType().as_pointer()), align=4)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.float32), codegen
+    return load
 
 
-@intrinsic
-def store_f64(typingctx, address, value):
-    """Write a float64."""
+def _make_store(bits):
+    @primitive(f"void(int64, float{bits})", f"store_f{bits}")
+    def store(builder, address, value):
+        """Write a float."""
+        builder.store(value, _pointer(builder, address, bits), align=bits // 8)
 
-    def codegen(context, builder, signature, args):
-        builder.store(args[1], builder.inttoptr(args[0], ir.DoubleType().as_pointer()), align=8)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.float64), codegen
+    return store
 
 
-@intrinsic
-def rounded_unless(typingctx, is_exact, number):
+load_f32, load_f64 = map(_make_load, (32, 64))
+store_f32, store_f64 = map(_make_store, (32, 64))
+
+
+@primitive("float64(int64, float64)")
+def rounded_unless(builder, is_exact, number):
     """A float64 as it is, or rounded to float32 where `is_exact` is 0.
 
     A jump that the processor foresees. Written as a condition it becomes two roundings and a choice, and a search that
     waits for its own sums waits twice as long for each of them.
     """
-
-    def codegen(context, builder, signature, args):
-        before = builder.block
-        is_rounded = builder.icmp_signed("==", args[0], ir.Constant(args[0].type, 0))
-        rounding, behind = builder.append_basic_block("rounding"), builder.append_basic_block("behind")
-        builder.cbranch(is_rounded, rounding, behind).set_weights([1, 1000])
-        builder.position_at_end(rounding)
-        rounded = builder.fpext(builder.fptrunc(args[1], ir.FloatType()), ir.DoubleType())
-        builder.branch(behind)
-        builder.position_at_end(behind)
-        chosen = builder.phi(ir.DoubleType())
-        chosen.add_incoming(args[1], before)
-        chosen.add_incoming(rounded, rounding)
-        return chosen
-
-    return types.float64(types.int64, types.float64), codegen
+    before = builder.block
+    is_rounded = builder.icmp_signed("==", is_exact, is_exact.type(0))
+    rounding, after = builder.append_basic_block("rounding"), builder.append_basic_block("after")
+    builder.cbranch(is_rounded, rounding, after).set_weights([1, 1000])
+    builder.position_at_end(rounding)
+    rounded = builder.fpext(builder.fptrunc(number, ir.FloatType()), ir.DoubleType())
+    builder.branch(after)
+    builder.position_at_end(after)
+    chosen = builder.phi(ir.DoubleType())
+    chosen.add_incoming(number, before)
+    chosen.add_incoming(rounded, rounding)
+    return chosen

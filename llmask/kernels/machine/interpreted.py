@@ -1,10 +1,10 @@
-"""Kernels as plain Python: what they need of the machine, over the same memory.
+"""Kernels as plain Python: the primitives of the machine by ctypes, over the same memory.
 
 With `LLMASK_KERNELS=python` nothing is compiled: `breakpoint()`, `print`, line coverage and mutation work inside of
 kernels. Masks, numbers of what is interned and units of work are the same, bit for bit. A mask takes a thousand times
-as long, so use a vocabulary of some hundred tokens. Each primitive that other modules declare with `intrinsic` has its
-body here, under its name. Every access of a table is checked (`LLMASK_CHECK_BOUNDS`), and so is every number that is
-stored: one that does not fit is an ArithmeticError, where machine code would cut it off.
+as long, so use a vocabulary of some hundred tokens. Each primitive has its body here, under its name. Every access of a
+table is checked (`LLMASK_CHECK_BOUNDS`), and so is every number that is stored: one that does not fit is an
+ArithmeticError, where machine code would cut it off.
 
 In: functions, addresses, numbers. Out: functions, numbers. Cost: 0.3 us a load.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import sys
 import threading
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -275,36 +276,33 @@ def differ_vectors(one: int, other: int) -> int:
     return int(ctypes.string_at(one, _VECTOR_BYTES) != ctypes.string_at(other, _VECTOR_BYTES))
 
 
-def _lanes(native: Any) -> tuple[Callable[..., Any], ...]:
-    """The operations of lanes.py on values of one width."""
-    row = native * _LANES
-    most = (1 << 8 * ctypes.sizeof(native)) - 1
-
-    def choose(destination: int, source: int, word: int, other: int) -> None:
-        values, target = list(row.from_address(source)), row.from_address(destination)
-        target[:] = [value if word >> i & 1 else other & most for i, value in enumerate(values)]
-
-    def copy(destination: int, source: int) -> None:
-        ctypes.memmove(destination, source, ctypes.sizeof(row))
-
-    def fill(destination: int, value: int) -> None:
-        row.from_address(destination)[:] = [value & most] * _LANES
-
-    def differing(address: int, value: int) -> int:
-        left = 0
-        for item in row.from_address(address):
-            left |= item ^ (value & most)
-        return _signed(left)
-
-    def load_item(address: int) -> int:
-        return _signed(native.from_address(address).value)
-
-    def store_item(address: int, value: int) -> None:
-        native.from_address(address).value = value & most
-
-    return choose, copy, fill, differing, load_item, store_item
+_ROWS = {size: native * _LANES for size, native in ((2, ctypes.c_uint16), (4, ctypes.c_uint32), (8, ctypes.c_uint64))}
 
 
-choose_16, copy_16, fill_16, differing_16, load_item_16, store_item_16 = _lanes(ctypes.c_uint16)
-choose_32, copy_32, fill_32, differing_32, load_item_32, store_item_32 = _lanes(ctypes.c_uint32)
-choose_64, copy_64, fill_64, differing_64, load_item_64, store_item_64 = _lanes(ctypes.c_uint64)
+def _bits_of(value: int, size: int) -> int:
+    return value & (1 << 8 * size) - 1
+
+
+def choose_lanes(destination: int, source: int, word: int, other: int, size: int) -> None:
+    values, bits = list(_ROWS[size].from_address(source)), _bits_of(other, size)
+    _ROWS[size].from_address(destination)[:] = [value if word >> i & 1 else bits for i, value in enumerate(values)]
+
+
+def copy_lanes(destination: int, source: int, size: int) -> None:
+    copy_bytes(destination, source, _LANES * size)
+
+
+def fill_lanes(destination: int, value: int, size: int) -> None:
+    _ROWS[size].from_address(destination)[:] = [_bits_of(value, size)] * _LANES
+
+
+def differing_lanes(address: int, value: int, size: int) -> int:
+    return int(any(item != _bits_of(value, size) for item in _ROWS[size].from_address(address)))
+
+
+def load_item(address: int, size: int) -> int:
+    return _signed(int.from_bytes(ctypes.string_at(address, size), sys.byteorder))
+
+
+def store_item(address: int, value: int, size: int) -> None:
+    ctypes.memmove(address, _bits_of(value, size).to_bytes(size, sys.byteorder), size)

@@ -50,7 +50,7 @@ else:  # there is nothing to compile
         """True: nothing is missing."""
         return True
 
-    def make_ready(group: str, announce: bool | None = None) -> None:
+    def make_ready(group: str) -> None:
         """Do nothing: the doors are there."""
 
     def make_everything_ready() -> str:

@@ -1,6 +1,6 @@
-"""Thirty-two values at an address, handled at once: what a word of a bitmask says about as many logits.
+"""Vectors of 32 values at an address: what a word of a bitmask says about as many logits.
 
-The values are integers of 16, 32 or 64 bits, whatever number they stand for. Addresses need no alignment beyond a byte.
+The values are integers of 16, 32 or 64 bits, the bits of any number. Addresses need no alignment beyond a byte.
 LLVM makes of each operation what the processor has: blends of SSE, AVX or NEON, masked moves of AVX-512.
 
 In: addresses, the bits of a word, one value. Out: values at an address.
@@ -9,8 +9,10 @@ Cost: 2-6 ns while the values are in the cache.
 
 from __future__ import annotations
 
+import inspect
+
 from .atomics import pointer_to
-from .numba_names import intrinsic, ir, named, types
+from .numba_names import ir, primitive
 
 LANES = 32
 _BITS = ir.IntType(LANES)
@@ -51,138 +53,105 @@ def _bits_set(builder, word, bits):
     return builder.icmp_unsigned("!=", builder.and_(copies, places), ir.Constant(_lanes(bits), [item(0)] * LANES))
 
 
-def _make_choose(bits):
-    @named(f"choose_{bits}")
-    def choose(typingctx, destination, source, word, other):
-        """Write to `destination` the values at `source` whose bits are set in `word`, and `other` for the rest."""
+def _of_each_size(signature):
+    """Declare a primitive on values of 4, 2 or 8 bytes, with code for each; their size is its last argument."""
 
-        def codegen(context, builder, signature, args):
-            destination, source, word, other = args
-            is_kept = _bits_set(builder, word, bits)
-            values = builder.load(_pointer(builder, source, bits), align=1)
-            chosen = builder.select(is_kept, values, _everywhere(builder, other, bits))
-            builder.store(chosen, _pointer(builder, destination, bits), align=1)
-            return context.get_dummy_value()
+    def declare(emit):
+        def choose_code(builder, *args):
+            *given, size = args
+            after = builder.append_basic_block("after")
+            results = []
+            for n_bytes in (4, 2):
+                here, other = builder.append_basic_block(f"of_{n_bytes}"), builder.append_basic_block("of_others")
+                builder.cbranch(builder.icmp_signed("==", size, _I64(n_bytes)), here, other)
+                builder.position_at_end(here)
+                results.append((emit(builder, 8 * n_bytes, *given), here))
+                builder.branch(after)
+                builder.position_at_end(other)
+            results.append((emit(builder, 64, *given), builder.block))
+            builder.branch(after)
+            builder.position_at_end(after)
+            if signature.startswith("void"):
+                return None
+            result = builder.phi(_I64)
+            for value, block in results:
+                result.add_incoming(value, block)
+            return result
 
-        return types.void(types.int64, types.int64, types.int64, types.int64), codegen
+        builder, _, *given = inspect.signature(emit).parameters.values()
+        size = inspect.Parameter("size", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        choose_code.__signature__ = inspect.Signature([builder, *given, size])
+        choose_code.__doc__ = emit.__doc__
+        return primitive(signature, emit.__name__)(choose_code)
 
-    return choose
-
-
-def _make_copy(bits):
-    @named(f"copy_{bits}")
-    def copy(typingctx, destination, source):
-        """Copy the values at `source`."""
-
-        def codegen(context, builder, signature, args):
-            values = builder.load(_pointer(builder, args[1], bits), align=1)
-            builder.store(values, _pointer(builder, args[0], bits), align=1)
-            return context.get_dummy_value()
-
-        return types.void(types.int64, types.int64), codegen
-
-    return copy
-
-
-def _make_fill(bits):
-    @named(f"fill_{bits}")
-    def fill(typingctx, destination, value):
-        """Write `value` everywhere."""
-
-        def codegen(context, builder, signature, args):
-            builder.store(_everywhere(builder, args[1], bits), _pointer(builder, args[0], bits), align=1)
-            return context.get_dummy_value()
-
-        return types.void(types.int64, types.int64), codegen
-
-    return fill
+    return declare
 
 
-def _make_differing(bits):
-    @named(f"differing_{bits}")
-    def differing(typingctx, address, value):
-        """0 where all values are `value`, another number elsewhere."""
-
-        def codegen(context, builder, signature, args):
-            values = builder.load(_pointer(builder, args[0], bits), align=1)
-            left = builder.xor(values, _everywhere(builder, args[1], bits))
-            n = LANES
-            while n > 1:  # one half upon the other; comparing first is slow where the processor has no masks
-                n //= 2
-                halves = [[*range(n)], [*range(n, 2 * n)]]
-                orders = [ir.Constant(ir.VectorType(ir.IntType(32), n), order) for order in halves]
-                nothing = ir.Constant(left.type, ir.Undefined)
-                left = builder.or_(*(builder.shuffle_vector(left, nothing, order) for order in orders))
-            item = builder.extract_element(left, ir.IntType(32)(0))
-            return item if bits == 64 else builder.zext(item, _I64)
-
-        return types.int64(types.int64, types.int64), codegen
-
-    return differing
+@_of_each_size("void(int64, int64, int64, int64, int64)")
+def choose_lanes(builder, bits, destination, source, word, other):
+    """Write to `destination` the values at `source` whose bits are set in `word`, and `other` for the rest."""
+    is_kept = _bits_set(builder, word, bits)
+    values = builder.load(_pointer(builder, source, bits), align=1)
+    chosen = builder.select(is_kept, values, _everywhere(builder, other, bits))
+    builder.store(chosen, _pointer(builder, destination, bits), align=1)
 
 
-def _make_load_item(bits):
-    @named(f"load_item_{bits}")
-    def load_item(typingctx, address):
-        """One value, widened with zeros."""
-
-        def codegen(context, builder, signature, args):
-            item = builder.load(pointer_to(builder, args[0], bits), align=1)
-            return item if bits == 64 else builder.zext(item, _I64)
-
-        return types.int64(types.int64), codegen
-
-    return load_item
+@_of_each_size("void(int64, int64, int64)")
+def copy_lanes(builder, bits, destination, source):
+    """Copy the values at `source`."""
+    values = builder.load(_pointer(builder, source, bits), align=1)
+    builder.store(values, _pointer(builder, destination, bits), align=1)
 
 
-def _make_store_item(bits):
-    @named(f"store_item_{bits}")
-    def store_item(typingctx, address, value):
-        """Write one value."""
-
-        def codegen(context, builder, signature, args):
-            item = args[1] if bits == 64 else builder.trunc(args[1], ir.IntType(bits))
-            builder.store(item, pointer_to(builder, args[0], bits), align=1)
-            return context.get_dummy_value()
-
-        return types.void(types.int64, types.int64), codegen
-
-    return store_item
+@_of_each_size("void(int64, int64, int64)")
+def fill_lanes(builder, bits, destination, value):
+    """Write `value` everywhere."""
+    builder.store(_everywhere(builder, value, bits), _pointer(builder, destination, bits), align=1)
 
 
-choose_16, choose_32, choose_64 = map(_make_choose, (16, 32, 64))
-copy_16, copy_32, copy_64 = map(_make_copy, (16, 32, 64))
-fill_16, fill_32, fill_64 = map(_make_fill, (16, 32, 64))
-differing_16, differing_32, differing_64 = map(_make_differing, (16, 32, 64))
-load_item_16, load_item_32, load_item_64 = map(_make_load_item, (16, 32, 64))
-store_item_16, store_item_32, store_item_64 = map(_make_store_item, (16, 32, 64))
+@_of_each_size("int64(int64, int64, int64)")
+def differing_lanes(builder, bits, address, value):
+    """0 where all values are `value`, another number elsewhere."""
+    values = builder.load(_pointer(builder, address, bits), align=1)
+    left = builder.xor(values, _everywhere(builder, value, bits))
+    n = LANES
+    while n > 1:  # one half upon the other; comparing first is slow where the processor has no masks
+        n //= 2
+        halves = [[*range(n)], [*range(n, 2 * n)]]
+        orders = [ir.Constant(ir.VectorType(ir.IntType(32), n), order) for order in halves]
+        nothing = ir.Constant(left.type, ir.Undefined)
+        left = builder.or_(*(builder.shuffle_vector(left, nothing, order) for order in orders))
+    item = builder.extract_element(left, ir.IntType(32)(0))
+    return item if bits == 64 else builder.zext(item, _I64)
 
 
-@intrinsic
-def lowest_bit(typingctx, bits):
+@_of_each_size("int64(int64, int64)")
+def load_item(builder, bits, address):
+    """One value as the number that its bits are; the sign of narrow ones is dropped."""
+    item = builder.load(pointer_to(builder, address, bits), align=1)
+    return item if bits == 64 else builder.zext(item, _I64)
+
+
+@_of_each_size("void(int64, int64, int64)")
+def store_item(builder, bits, address, value):
+    """Write one value."""
+    item = value if bits == 64 else builder.trunc(value, ir.IntType(bits))
+    builder.store(item, pointer_to(builder, address, bits), align=1)
+
+
+@primitive("int64(int64)")
+def lowest_bit(builder, bits):
     """Number of the lowest bit that is set in a number that is not 0."""
-
-    def codegen(context, builder, signature, args):
-        return builder.cttz(args[0], ir.IntType(1)(1))
-
-    return types.int64(types.int64), codegen
+    return builder.cttz(bits, ir.IntType(1)(1))
 
 
-@intrinsic
-def without_lowest_bit(typingctx, bits):
+@primitive("int64(int64)")
+def without_lowest_bit(builder, bits):
     """A number with its lowest bit set to 0."""
-
-    def codegen(context, builder, signature, args):
-        return builder.and_(args[0], builder.sub(args[0], _I64(1)))
-
-    return types.int64(types.int64), codegen
+    return builder.and_(bits, builder.sub(bits, _I64(1)))
 
 
-@intrinsic
-def count_bits(typingctx, bits):
+@primitive("int64(int64)")
+def count_bits(builder, bits):
     """How many bits are set."""
-
-    def codegen(context, builder, signature, args):
-        return builder.ctpop(args[0])
-
-    return types.int64(types.int64), codegen
+    return builder.ctpop(bits)

@@ -28,12 +28,12 @@ class _HelperLibrary(JITCodeLibrary):
 class _DoorLibrary(JITCodeLibrary):
     """A door's code with that of all helpers below it.
 
-    LLVM links what is asked for so far: a helper comes behind all that call it, for the first of them to be found may
+    LLVM links what is asked for so far: a helper comes after all that call it, for the first of them to be found may
     have lost its call when its own code was simplified.
     """
 
     def finalize(self) -> None:
-        found: dict[Any, None] = {}  # each behind what it calls
+        found: dict[Any, None] = {}  # each after what it calls
         _add_below(self, found)
         self._linking_libraries: list[Any] = list(found)[::-1]
         super().finalize()
@@ -84,7 +84,7 @@ def without_machine_code(dispatcher: Any) -> None:
     """Let the helper `dispatcher` be found by its callers although Python cannot call it.
 
     Numba finds the code of a call by the object that Python would call. A helper has none (its flag `no_compile`), so
-    any object that differs from all others stands for it; the dispatcher takes builtin methods only.
+    any object that differs from all others is its key; the dispatcher takes builtin methods only.
     """
     compiler = dispatcher._compiler
     compile_core = compiler._compile_core

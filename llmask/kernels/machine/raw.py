@@ -1,4 +1,4 @@
-"""Memory that one call borrows, and reads that need not be aligned: what the encoders share beside `memory.py`.
+"""Raw memory: room that one call borrows, unaligned reads, vectors; and arithmetic modulo 2^64.
 
 Encoders read texts at any byte, eight at a time, and need room that grows with a word. Tables of `memory.py` live as
 long as their owner; this room is gone when the call returns.
@@ -12,7 +12,8 @@ In: addresses, numbers. Out: numbers, addresses. Cost: a load; 50 ns an allocati
 
 from __future__ import annotations
 
-from .numba_names import intrinsic, ir, named, types
+from .atomics import pointer_to
+from .numba_names import ir, primitive, types
 
 # address of fresh memory, 0 when there is none; `give_back` it in the same call
 borrow = types.ExternalFunction("malloc", types.int64(types.int64))
@@ -21,14 +22,10 @@ give_back = types.ExternalFunction("free", types.void(types.int64))
 
 
 def _make_load(name, bits):
-    @named(name)
-    def load(typingctx, address):
-        def codegen(context, builder, signature, args):
-            pointer = builder.inttoptr(args[0], ir.IntType(bits).as_pointer())
-            value = builder.load(pointer, align=1)
-            return value if bits == 64 else builder.zext(value, ir.IntType(64))
-
-        return types.int64(types.int64), codegen
+    @primitive("int64(int64)", name)
+    def load(builder, address):
+        value = builder.load(pointer_to(builder, address, bits), align=1)
+        return value if bits == 64 else builder.zext(value, ir.IntType(64))
 
     return load
 
@@ -38,80 +35,65 @@ load_u16 = _make_load("load_u16", 16)
 load_u32 = _make_load("load_u32", 32)
 
 
-def _make_operation(name, operation):
-    @named(name)
-    def operate(typingctx, left, right):
-        def codegen(context, builder, signature, args):
-            return getattr(builder, operation)(args[0], args[1])
-
-        return types.int64(types.int64, types.int64), codegen
-
-    return operate
+@primitive("int64(int64, int64)")
+def shift_right(builder, left, right):
+    """Logical shift: zeros come in from the left."""
+    return builder.lshr(left, right)
 
 
-shift_right = _make_operation("shift_right", "lshr")  # logical: zeros come in from the left
-wrapped_product = _make_operation("wrapped_product", "mul")  # the lowest 64 bits of it
-wrapped_sum = _make_operation("wrapped_sum", "add")
+@primitive("int64(int64, int64)")
+def wrapped_product(builder, left, right):
+    """The lowest 64 bits of a product."""
+    return builder.mul(left, right)
+
+
+@primitive("int64(int64, int64)")
+def wrapped_sum(builder, left, right):
+    """The lowest 64 bits of a sum."""
+    return builder.add(left, right)
+
 
 VECTOR_BYTES = 64
+_VECTOR_ITEMS = VECTOR_BYTES // 4
 
 
-@intrinsic
-def and_vectors(typingctx, destination, one, other):
+def _load_vector(builder, address):
+    return builder.load(builder.inttoptr(address, ir.VectorType(ir.IntType(32), _VECTOR_ITEMS).as_pointer()), align=4)
+
+
+@primitive("void(int64, int64, int64)")
+def and_vectors(builder, destination, one, other):
     """Write to an address what VECTOR_BYTES at two others have in common; all are addresses of int32.
 
     Loops over addresses that are numbers are not made into vectors by the compiler.
     """
-
-    def codegen(context, builder, signature, args):
-        vector = ir.VectorType(ir.IntType(32), VECTOR_BYTES // 4).as_pointer()
-        target, one, other = (builder.inttoptr(address, vector) for address in args)
-        builder.store(builder.and_(builder.load(one, align=4), builder.load(other, align=4)), target, align=4)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), codegen
+    common = builder.and_(_load_vector(builder, one), _load_vector(builder, other))
+    builder.store(common, builder.inttoptr(destination, common.type.as_pointer()), align=4)
 
 
-@intrinsic
-def differ_vectors(typingctx, one, other):
+@primitive("int64(int64, int64)")
+def differ_vectors(builder, one, other):
     """Other than 0 when VECTOR_BYTES at two addresses of int32 are not the same."""
-
-    def codegen(context, builder, signature, args):
-        n = VECTOR_BYTES // 4
-        vector = ir.VectorType(ir.IntType(32), n).as_pointer()
-        one, other = (builder.load(builder.inttoptr(address, vector), align=4) for address in args)
-        flags = builder.bitcast(builder.icmp_unsigned("!=", one, other), ir.IntType(n))
-        return builder.zext(flags, ir.IntType(64))
-
-    return types.int64(types.int64, types.int64), codegen
+    flags = builder.icmp_unsigned("!=", _load_vector(builder, one), _load_vector(builder, other))
+    return builder.zext(builder.bitcast(flags, ir.IntType(_VECTOR_ITEMS)), ir.IntType(64))
 
 
-@intrinsic
-def prefetch(typingctx, address):
+@primitive("void(int64)")
+def prefetch(builder, address):
     """Have the cache line at an address read, which is going to be asked for soon."""
-
-    def codegen(context, builder, signature, args):
-        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        type_ = ir.FunctionType(ir.VoidType(), (pointer, number, number, number))
-        function = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), type_)
-        to_read, keep_near, data = number(0), number(3), number(1)
-        builder.call(function, (builder.inttoptr(args[0], pointer), to_read, keep_near, data))
-        return context.get_dummy_value()
-
-    return types.void(types.int64), codegen
+    pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    type_ = ir.FunctionType(ir.VoidType(), (pointer, number, number, number))
+    function = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), type_)
+    to_read, keep_near, data = number(0), number(3), number(1)
+    builder.call(function, (builder.inttoptr(address, pointer), to_read, keep_near, data))
 
 
-@intrinsic
-def take_bit(typingctx, words, bit):
+@primitive("void(int64, int64)")
+def take_bit(builder, words, bit):
     """Set a bit of int32[...] at an address to 0; in 32 bits, for which there is one instruction."""
-
-    def codegen(context, builder, signature, args):
-        word, one = ir.IntType(32), ir.Constant(ir.IntType(32), 1)
-        number = builder.trunc(args[1], word)
-        index = builder.zext(builder.lshr(number, ir.Constant(word, 5)), ir.IntType(64))
-        place = builder.gep(builder.inttoptr(args[0], word.as_pointer()), [index])
-        mask = builder.not_(builder.shl(one, builder.and_(number, ir.Constant(word, 31))))
-        builder.store(builder.and_(builder.load(place, align=4), mask), place, align=4)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), codegen
+    word = ir.IntType(32)
+    number = builder.trunc(bit, word)
+    index = builder.zext(builder.lshr(number, word(5)), ir.IntType(64))
+    place = builder.gep(pointer_to(builder, words, 32), [index])
+    mask = builder.not_(builder.shl(word(1), builder.and_(number, word(31))))
+    builder.store(builder.and_(builder.load(place, align=4), mask), place, align=4)

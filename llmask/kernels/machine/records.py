@@ -85,7 +85,7 @@ class Declared:
 
 
 class Array(Declared):
-    """A block of numbers of `bits` bits, those of 8 without a sign."""
+    """A block of numbers of `bits` bits; numbers of 8 bits have no sign."""
 
     def __init__(self, bits: int, meaning: str) -> None:
         super().__init__(meaning)

@@ -79,7 +79,7 @@ class BlockView:
         store(self._place(index), self.declared.bits, value)
 
     def _place(self, index: int) -> int:
-        """Address of an item, if there are so many."""
+        """Address of an item, if the block has it."""
         n_bytes = load(self.address + _CHARGED, 64) if self.address else 0
         if not 0 <= index * self.item_bytes <= n_bytes - self.item_bytes:
             raise IndexError(f"item {index} of a block with {n_bytes // self.item_bytes}")

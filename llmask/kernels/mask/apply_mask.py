@@ -1,9 +1,9 @@
-"""Refused logits become minus infinity, word by word of the mask.
+"""Apply a bitmask to logits: refused ones become minus infinity, word by word of the mask.
 
-A word speaks for 32 logits. All ones: they stay, untouched in place. Zero: minus infinity is written without a look at
-them. A few zeros, in place: it is written to these, and memory beside them is not touched. Else they are chosen lane by
-lane, without a jump. In the same pass a row is found out that has nothing but minus infinity left; its first other
-value ends the search, so nearly all rows pay nothing for it.
+A word covers 32 logits. All ones: they stay, untouched in place. Zero: minus infinity is written without a look at
+them. A few zeros, in place: it is written to these, and memory between them is not touched. Else each lane is chosen,
+without a jump. In the same pass dead rows are found, which have nothing but minus infinity left; the first
+other value ends that search, so nearly all rows pay nothing for it.
 
 Logits are integers here, of 2, 4 or 8 bytes, and minus infinity is their pattern: what is kept, NaN included, stays bit
 for bit, and a format only matters where minus infinity is spelled differently.
@@ -17,26 +17,14 @@ from __future__ import annotations
 from ..machine.jit import door, inline
 from ..machine.lanes import (
     LANES,
-    choose_16,
-    choose_32,
-    choose_64,
-    copy_16,
-    copy_32,
-    copy_64,
+    choose_lanes,
+    copy_lanes,
     count_bits,
-    differing_16,
-    differing_32,
-    differing_64,
-    fill_16,
-    fill_32,
-    fill_64,
-    load_item_16,
-    load_item_32,
-    load_item_64,
+    differing_lanes,
+    fill_lanes,
+    load_item,
     lowest_bit,
-    store_item_16,
-    store_item_32,
-    store_item_64,
+    store_item,
     without_lowest_bit,
 )
 from ..machine.raw import load_u32, prefetch
@@ -50,64 +38,20 @@ FEW = 8  # refused tokens of a word that are written one by one: 10 us a row of 
 
 
 @inline
-def load_item(address, size):
-    """A logit as the number that its bits are; the sign of narrow ones is dropped."""
-    if size == 4:
-        return load_item_32(address)
-    return load_item_16(address) if size == 2 else load_item_64(address)
-
-
-@inline
-def store_item(address, value, size):
-    """Write a logit."""
-    if size == 4:
-        store_item_32(address, value)
-    elif size == 2:
-        store_item_16(address, value)
-    else:
-        store_item_64(address, value)
-
-
-@inline
 def choose(destination, source, word, refused, size):
     """Write 32 values side by side: those at `source` that the word allows, `refused` for the others."""
     if word == 0:
-        if size == 4:
-            fill_32(destination, refused)
-        elif size == 2:
-            fill_16(destination, refused)
-        else:
-            fill_64(destination, refused)
+        fill_lanes(destination, refused, size)
     elif word == ALL:
-        if destination == source:
-            return
-        if size == 4:
-            copy_32(destination, source)
-        elif size == 2:
-            copy_16(destination, source)
-        else:
-            copy_64(destination, source)
+        if destination != source:
+            copy_lanes(destination, source, size)
     elif destination == source and count_bits(word ^ ALL) <= FEW:
         left = word ^ ALL
         while left != 0:
             store_item(destination + lowest_bit(left) * size, refused, size)
             left = without_lowest_bit(left)
-    elif size == 4:
-        choose_32(destination, source, word, refused)
-    elif size == 2:
-        choose_16(destination, source, word, refused)
     else:
-        choose_64(destination, source, word, refused)
-
-
-@inline
-def has_other(address, refused, size):
-    """Whether one of 32 values side by side is not `refused`."""
-    if size == 4:
-        return differing_32(address, refused) != 0
-    if size == 2:
-        return differing_16(address, refused) != 0
-    return differing_64(address, refused) != 0
+        choose_lanes(destination, source, word, refused, size)
 
 
 @inline
@@ -120,7 +64,7 @@ def word_at(words, n_words, index):
 def apply_side_by_side(destination, source, n_values, words, n_words, refused, size, is_far):
     """Apply a row of the mask to values side by side; returns whether one is left that is not `refused`.
 
-    is_far : they are not in the caches, so those of a word are asked for before it is looked at.
+    is_far : they are not in the caches, so the values of a word are prefetched before it is looked at.
     """
     n_blocks = n_values // LANES
     for i in range(n_blocks):
@@ -131,7 +75,7 @@ def apply_side_by_side(destination, source, n_values, words, n_words, refused, s
         choose(destination + offset, source + offset, word_at(words, n_words, i), refused, size)
     is_alive = False
     for i in range(n_blocks):  # a loop of its own, which ends soon: a short one above is compiled for each size
-        if word_at(words, n_words, i) != 0 and has_other(destination + i * LANES * size, refused, size):
+        if word_at(words, n_words, i) != 0 and differing_lanes(destination + i * LANES * size, refused, size) != 0:
             is_alive = True
             break
     last = word_at(words, n_words, n_blocks)
@@ -198,7 +142,7 @@ def apply_rows(
     words : address of the mask, 4 bytes a word side by side; n_words : words a row.
     rows : address of int64[n_rows], the rows to work on; 0: rows 0 to n_rows - 1.
     dead : int64[n_rows], gets the dead rows in the order of `rows`.
-    refused : the bits of minus infinity; those of narrow logits count as a number without a sign.
+    refused : the bits of minus infinity, as a number without a sign where logits are narrow.
     size : bytes of a logit, 2, 4 or 8.
     """
     n_dead = 0

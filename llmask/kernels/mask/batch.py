@@ -13,18 +13,15 @@ A helper counts itself in before it looks whether the batch is open; both sides 
 so one of them sees the other. Helpers stay awake for a while after a batch: waking a thread takes 40 us, in which the
 caller alone writes 150 masks.
 
-In: addresses. Out: masks and statuses. Cost: 1 us beside the masks.
+In: addresses. Out: masks and statuses. Cost: 1 us besides the masks.
 """
 
 from __future__ import annotations
 
-import sys
-
-from ..machine.atomics import fetch_add, load_acquire
+from ..machine.atomics import fetch_add, load_acquire, yield_processor
 from ..machine.jit import inline, kernel
-from ..machine.numba_names import types
 from ..machine.records import Kind
-from ..tables.memory import as_table, fill_bytes, load_i64, store_i8, store_i64
+from ..tables.memory import as_table, fill_bytes, load_i64, store_i8
 from .assemble import FILL_ALL, FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, FILL_STOPS, fill
 from .cell import ASK, FILTER, LIST, NO_FILTER, CellField, allows_all, apply_filter, write_list
 
@@ -50,10 +47,6 @@ CONTROL_FIELDS = 40
 TAKEN_AT_ONCE = 8  # matchers that a thread takes at a time: few enough to share out, enough to rarely meet
 LOOKS_BEFORE_YIELD = 10_000
 
-_CAN_YIELD = sys.platform != "win32"
-if _CAN_YIELD:
-    _sched_yield = types.ExternalFunction("sched_yield", types.int32())
-
 
 @inline
 def fill_row(cell, mask, n_rows, row_words, row):
@@ -61,48 +54,53 @@ def fill_row(cell, mask, n_rows, row_words, row):
 
     Where it is missing, the cell gets the row.
     """
-    store = as_table(load_i64(cell + 8 * CellField.STORE))
+    fields = as_table(cell)
+    store, grammar = as_table(fields[CellField.STORE]), as_table(fields[CellField.GRAMMAR])
     n_words = store.n_words
     if row < 0 or row >= n_rows or row_words < n_words:
         return FILL_SHAPE
-    filtered = load_i64(cell + 8 * CellField.FILTER)
+    filtered = fields[CellField.FILTER]
     if filtered == ASK:
         return FILL_MISS
-    grammar = as_table(load_i64(cell + 8 * CellField.GRAMMAR))
+    # the mask of the grammar, or what the cell has in its place
     words = mask + row * row_words * 4
     if filtered == LIST:
         write_list(store, cell, words)
         status = FILL_ALL
     else:
-        allowed = load_i64(cell + 8 * CellField.WORDS) if filtered == FILTER else 0
-        status = fill(store, grammar, load_i64(cell + 8 * CellField.CONFIGURATION), words, allowed)
+        allowed = fields[CellField.WORDS] if filtered == FILTER else 0
+        status = fill(store, grammar, fields[CellField.CONFIGURATION], words, allowed)
     if row_words > n_words:
         fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
     if status < 0:
-        store_i64(cell + 8 * CellField.ROW, words)
-        store_i64(cell + 8 * CellField.ROW_WORDS, row_words)
+        fields[CellField.ROW] = words
+        fields[CellField.ROW_WORDS] = row_words
         return status
+    # narrowed by the cell
     if filtered == FILTER:
         apply_filter(store, grammar, cell, words)
     if filtered != NO_FILTER and status == FILL_ALL and not allows_all(store, words):
         status = FILL_SOME
-    if load_i64(cell + 8 * CellField.STOPS) != 0:
+    if fields[CellField.STOPS] != 0:
         return FILL_STOPS
-    return FILL_CUT if load_i64(cell + 8 * CellField.IS_CUT) != 0 else status
+    return FILL_CUT if fields[CellField.IS_CUT] != 0 else status
+
+
+@inline
+def _add(control, field, value):
+    """Add to a field that several threads add to; returns what was there before."""
+    return fetch_add(control + 8 * field, value)
 
 
 @kernel
 def work_on(control):
     """Take matchers of the open batch and write their masks until none is left."""
-    n = load_i64(control + 8 * BatchField.N_MATCHERS)
-    cells = load_i64(control + 8 * BatchField.CELLS)
-    rows = load_i64(control + 8 * BatchField.ROWS)
-    mask = load_i64(control + 8 * BatchField.MASK)
-    n_rows = load_i64(control + 8 * BatchField.N_ROWS)
-    row_words = load_i64(control + 8 * BatchField.ROW_WORDS)
-    statuses = load_i64(control + 8 * BatchField.STATUSES)
+    fields = as_table(control)
+    n, cells, rows = fields[BatchField.N_MATCHERS], fields[BatchField.CELLS], fields[BatchField.ROWS]
+    mask, n_rows, row_words = fields[BatchField.MASK], fields[BatchField.N_ROWS], fields[BatchField.ROW_WORDS]
+    statuses = fields[BatchField.STATUSES]
     while True:
-        first = fetch_add(control + 8 * BatchField.TAKEN, TAKEN_AT_ONCE)
+        first = _add(control, BatchField.TAKEN, TAKEN_AT_ONCE)
         if first >= n:
             return
         for i in range(first, min(first + TAKEN_AT_ONCE, n)):
@@ -113,23 +111,24 @@ def work_on(control):
 @kernel
 def share_batch(control, seats):
     """Open the batch whose fields are written, work on it, and return when every mask is written."""
-    store_i64(control + 8 * BatchField.TAKEN, 0)
-    store_i64(control + 8 * BatchField.SEATS, seats)
+    fields = as_table(control)
+    fields[BatchField.TAKEN] = 0
+    fields[BatchField.SEATS] = seats
     if seats > 0:
-        fetch_add(control + 8 * BatchField.BATCH, 1)
+        _add(control, BatchField.BATCH, 1)
     work_on(control)
     if seats > 0:
-        fetch_add(control + 8 * BatchField.BATCH, 1)
+        _add(control, BatchField.BATCH, 1)
         looks = 0
-        while fetch_add(control + 8 * BatchField.HELPERS, 0) != 0:
+        while _add(control, BatchField.HELPERS, 0) != 0:
             looks += 1
-            if _CAN_YIELD and looks > LOOKS_BEFORE_YIELD:
-                _sched_yield()
+            if looks > LOOKS_BEFORE_YIELD:
+                yield_processor()
 
 
 @kernel
 def help_with_batches(control, looks):
-    """Work on every batch that opens, until none has for so many looks."""
+    """Work on every batch that opens, until none has for this many looks."""
     idle = 0
     seen = 0
     while idle < looks:
@@ -138,8 +137,8 @@ def help_with_batches(control, looks):
             idle += 1
             continue
         seen = batch
-        fetch_add(control + 8 * BatchField.HELPERS, 1)
-        if fetch_add(control + 8 * BatchField.BATCH, 0) == batch and fetch_add(control + 8 * BatchField.SEATS, -1) > 0:
+        _add(control, BatchField.HELPERS, 1)
+        if _add(control, BatchField.BATCH, 0) == batch and _add(control, BatchField.SEATS, -1) > 0:
             work_on(control)
-        fetch_add(control + 8 * BatchField.HELPERS, -1)
+        _add(control, BatchField.HELPERS, -1)
         idle = 0

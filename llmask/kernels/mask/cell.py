@@ -1,4 +1,4 @@
-"""Cells: what a matcher owns that readers without a lock look at, and how it narrows the mask of its grammar.
+"""Cells: the state of a matcher that readers without a lock look at, and how it narrows the mask of its grammar.
 
     NO_FILTER   mask = grammatical
     FILTER      mask = grammatical & allowed - listed
@@ -6,7 +6,7 @@
     ASK         not known here: the matcher fills the mask itself
 
 `allowed` is a bitmask; `listed` are lists of tokens and ranges of another list; ends of sequence and the special tokens
-that the grammar names stay only if CELL_MAY_END says so. Whoever narrows masks (llmask/canonical) writes these fields.
+that the grammar names stay only if MAY_END says so. Whoever narrows masks (llmask/canonical) writes these fields.
 
 In: a cell, a grammatical mask. Out: the mask. Cost: 0.3 us for 128,000 tokens and 1 ns a listed token.
 """
@@ -16,13 +16,13 @@ from __future__ import annotations
 from ..machine.jit import inline
 from ..machine.raw import take_bit
 from ..machine.records import Kind
-from ..tables.memory import fill_bytes, load_i32, load_i64, store_i32
+from ..tables.memory import as_table, fill_bytes, load_i32, store_i32
 
 MOST_LATE = 8
 
 
 class CellField(Kind):
-    """Fields of a cell, int64 each."""
+    """Fields of a cell, int64 each: a kernel reads them as slots, `as_table(cell)[CellField.STORE]`."""
 
     STORE = 0  # address of the store's table
     GRAMMAR = 1
@@ -76,7 +76,8 @@ def clear_listed(words, tokens, n):
 def clear_ranges(words, ranked, ranges, n):
     """Take the tokens of int32[n, 2] parts of a list out of a mask."""
     for i in range(n):
-        for at in range(load_i32(ranges + i * 8), load_i32(ranges + i * 8 + 4)):
+        first, end = load_i32(ranges + i * 8), load_i32(ranges + i * 8 + 4)
+        for at in range(first, end):
             clear_bit(words, load_i32(ranked + at * 4))
 
 
@@ -91,28 +92,25 @@ def allows_all(store, words):
 
 @inline
 def apply_filter(store, grammar, cell, words):
-    """Take out of a mask, which has none but `words` any more, what else the cell says."""
-    for field in range(CellField.PAIRS, CellField.RANGES, 2):
-        clear_listed(words, load_i64(cell + 8 * field), load_i64(cell + 8 * field + 8))
-    clear_listed(words, cell + 8 * CellField.LATE, load_i64(cell + 8 * CellField.N_LATE))
-    ranked, n_ranges = load_i64(cell + 8 * CellField.RANKED), load_i64(cell + 8 * CellField.N_RANGES)
-    clear_ranges(words, ranked, load_i64(cell + 8 * CellField.RANGES), n_ranges)
-    if load_i64(cell + 8 * CellField.MAY_END) == 0:
-        eos = store.eos
-        for i in range(store.n_eos):
-            clear_bit(words, eos[i])
+    """Take the listed tokens of a cell out of a mask, which is narrowed to `allowed` already."""
+    fields = as_table(cell)
+    clear_listed(words, fields[CellField.PAIRS], fields[CellField.N_PAIRS])
+    clear_listed(words, fields[CellField.REMOVED], fields[CellField.N_REMOVED])
+    clear_listed(words, cell + 8 * CellField.LATE, fields[CellField.N_LATE])
+    clear_ranges(words, fields[CellField.RANKED], fields[CellField.RANGES], fields[CellField.N_RANGES])
+    if fields[CellField.MAY_END] == 0:
+        clear_listed(words, store.eos.address, store.n_eos)
         if grammar.names_tokens != 0:
-            specials = store.specials
-            for i in range(store.n_specials):
-                clear_bit(words, specials[i])
+            clear_listed(words, store.specials.address, store.n_specials)
 
 
 @inline
 def write_list(store, cell, words):
     """Write the mask of the tokens that the cell lists."""
     fill_bytes(words, store.n_words * 4, 0)
-    tokens = load_i64(cell + 8 * CellField.PAIRS)
-    for i in range(load_i64(cell + 8 * CellField.N_PAIRS)):
+    fields = as_table(cell)
+    tokens = fields[CellField.PAIRS]
+    for i in range(fields[CellField.N_PAIRS]):
         token = load_i32(tokens + i * 4)
         at = words + (token >> 5) * 4
         store_i32(at, load_i32(at) | (1 << (token & 31)))

@@ -18,6 +18,13 @@ def append(table, slot, count, token):
 
 
 @inline
+def put(items, at, item):
+    """Write an item of a block; returns the place of the next one."""
+    items[at] = item
+    return at + 1
+
+
+@inline
 def is_in(tokens, n, token):
     """Whether a token is among int32[n] at an address; all are looked at, so that nothing waits for a branch."""
     found = 0

@@ -1,4 +1,4 @@
-"""Two tables that everything derived lives in: numbers for lists, and a map from one integer to another.
+"""The two containers of all derived data: interned lists (hash consing), and a map from one integer to another.
 
     lists   records  int32[n, 4]   offset into the pool, length, next, hash
             pool     int32[...]    the lists back to back
@@ -62,6 +62,15 @@ def list_item(lists, number, position):
 
 
 @inline
+def copy_list(lists, number, items):
+    """Copy a list to the beginning of a block; returns its length."""
+    n = lists.records[number].length
+    for i in range(n):
+        items[i] = list_item(lists, number, i)
+    return n
+
+
+@inline
 def find_list(lists, address, first, n, hashed):
     """Id of the list int32 `address[first : first + n]`, or MISSING; `hashed` is its hash_i32."""
     records = lists.records
@@ -121,13 +130,19 @@ def _hash_key(key):
 
 
 @inline
+def _key_address(entries, entry):
+    """Where the key of an entry is: 64 bits, two fields of it."""
+    return entries + entry * _ENTRY_BYTES
+
+
+@inline
 def _find_entry(pairs, key):
     hashed = _hash_key(key)
     place = first_place(pairs.table, pairs.slot + _MAP_HEADS, pairs.slot + _MAP_COUNT, hashed)
     entries = pairs.entries.address
     while place != 0:
         entry, place = next_record(place, entries + _ENTRY_LINK, _ENTRY_BYTES, hashed)
-        if entry != NOT_FOUND and load_i64(entries + entry * _ENTRY_BYTES) == key:
+        if entry != NOT_FOUND and load_i64(_key_address(entries, entry)) == key:
             return entry
     return NOT_FOUND
 
@@ -142,7 +157,7 @@ def map_get(pairs, key):
 @inline
 def map_key(pairs, entry):
     """Key of an entry, for maps whose values are numbers of entries."""
-    return load_i64(pairs.entries.address + entry * _ENTRY_BYTES)
+    return load_i64(_key_address(pairs.entries.address, entry))
 
 
 @kernel
@@ -151,7 +166,7 @@ def map_put(pairs, key, value):
     spend(pairs.table, 3)
     entry = pairs.count
     entries = reserve(pairs.entries, entry + 1)
-    store_i64(entries.address + entry * _ENTRY_BYTES, key)
+    store_i64(_key_address(entries.address, entry), key)
     entries[entry].value = value
     links = entries.address + _ENTRY_LINK
     add_record(pairs.table, pairs.slot + _MAP_HEADS, pairs.slot + _MAP_COUNT, links, _ENTRY_BYTES, _hash_key(key))

@@ -1,8 +1,8 @@
-"""A long operation that stops in the middle and goes on later, when others have had their turn.
+"""Checkpoints of a long operation, which stops in the middle and goes on when others have had their turn.
 
-What it has on the scratch stack, and a few numbers, are kept in a table of its own, which belongs to whoever asks. They
-stay true whatever others write in between: nodes and literals of a store never change. Where an operation is given no
-such table, `kept` is the store itself, and it has to come to its end.
+Its scratch stack, and a few numbers, are kept in a table of its own, which belongs to the caller. They stay true
+whatever others write in between: nodes and literals of a store never change. Where an operation has no such table,
+`kept` is the store itself, and it has to come to its end.
 
 In: a store's table, the table that keeps. Out: the scratch stack as it was. Cost: 1 ns an item.
 """

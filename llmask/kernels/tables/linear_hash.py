@@ -2,15 +2,16 @@
 
 Records are numbered from 0 and lie in a block of their own; two int32 of a record, NEXT and HASH, belong to the index.
 
-    buckets  int64[n_buckets, PLACES]   of records: number + 1, HASH << 32; 0 = none, and none behind it. The last place
-                                        has LAST, and MORE when there are records that found none: they are a chain from
-                                        NEXT of its record; n_buckets = max(MIN_BUCKETS, n_records // PER_BUCKET)
+    buckets  int64[n_buckets, PLACES]; n_buckets = max(MIN_BUCKETS, n_records // PER_BUCKET)
+    place    hash << 32 | number of a record + 1; 0 = free, and so are the places after it. The last place of a bucket
+             has LAST, and MORE where the bucket overflows: the other records are a chain, from NEXT of its record on
     NEXT     next record of the chain + 1, 0 = the last
     HASH     31 bits
 
-A record lies anywhere in memory, so whoever does not have to read it saves 50 ns and more: a bucket is a line or two of
-the cache, and tells which records can be the one that is looked up, and where those go that are in a bucket that is
-split. (Chains from the first record on took 8 % more of a first document in which all names are new.)
+A bucket is a line or two of the cache, and a record lies anywhere in memory, 50 ns away. The hash in a place tells
+whether the record can be the right one, and to which bucket it goes when its bucket is split: most look-ups read one
+record, and splits only those of chains. (Chains from the first record on took 8 % more of a first document in which all
+names are new.)
 
 With 2^k <= n_buckets < 2^(k+1), a hash belongs to bucket `hash mod 2^(k+1)` if there is one, else to `hash mod 2^k`. A
 new bucket takes its records from one other bucket. (An open-addressed table of 300,000 lexer states took 15 ms to
@@ -22,7 +23,7 @@ there before it, so every look-up ends; what a reader misses it asks the builder
 W. Litwin, Linear hashing: a new tool for file and table addressing (1980).
 
 In: a table, the slots of buckets and of the number of records; the address of record 0's NEXT and the size of a record.
-Out: record numbers. Cost: 5 ns a look-up beside the loads.
+Out: record numbers. Cost: 5 ns a look-up besides the loads.
 """
 
 from __future__ import annotations
@@ -41,6 +42,18 @@ LAST = 1 << 30
 MORE = 1 << 31
 _BUCKET_BYTES = 8 * PLACES
 _NOWHERE = 0
+
+
+@inline
+def _next_in_chain(links, number, size):
+    """NEXT of the record with this number + 1."""
+    return load_i32(links + (number - 1) * size)
+
+
+@inline
+def _hash_address(links, number, size):
+    """Address of HASH of the record with this number + 1, which comes after NEXT."""
+    return links + (number - 1) * size + 4
 
 
 @inline
@@ -86,20 +99,20 @@ def next_record(place, links, size, hashed):
         if item >> 32 == hashed:
             return (item & NUMBER_BITS) - 1, place
     while place < 0:
-        place = -load_i32(links + (-place - 1) * size)
-        if place != _NOWHERE and load_i32(links + (-place - 1) * size + 4) == hashed:
+        place = -_next_in_chain(links, -place, size)
+        if place != _NOWHERE and load_i32(_hash_address(links, -place, size)) == hashed:
             return -place - 1, place
     return NOT_FOUND, _NOWHERE
 
 
 @kernel
 def add_record(table, buckets, count, links, size, hashed):
-    """Enter the record that was written behind the last one, and count it."""
+    """Enter the record that was written after the last one, and count it."""
     record = table[count]
     n_before = _n_buckets(record)
     n_after = _n_buckets(record + 1)
     address = ensure(table, buckets, n_after * _BUCKET_BYTES)
-    store_i32(links + record * size + 4, hashed)
+    store_i32(_hash_address(links, record + 1, size), hashed)
     _put(address + _bucket(hashed, n_before) * _BUCKET_BYTES, record + 1, hashed, links, size)
     store_release(address_of(table) + count * 8, record + 1)
     if n_after > n_before:
@@ -110,7 +123,7 @@ def add_record(table, buckets, count, links, size, hashed):
 
 @inline
 def _put(bucket, number, hashed, links, size):
-    """Enter the record with this number + 1 behind those of a bucket."""
+    """Enter the record with this number + 1 as the last one of a bucket."""
     at = links + (number - 1) * size
     for place in range(bucket, bucket + _BUCKET_BYTES - 8, 8):
         if load_i64(place) == 0:
@@ -135,23 +148,25 @@ def _deal(source, target, n_buckets, chosen, dropped, links, size):
     The one with the number + 1 `dropped` is left out; 0: none.
     """
     chained = 0
+    # what is in places: it finds one of the places that are free by now, or the end of the chain
     for place in range(source, source + _BUCKET_BYTES, 8):
         item = load_i64(place)
         if item == 0:
             break
         number = item & NUMBER_BITS
         if item & MORE != 0:
-            chained = load_i32(links + (number - 1) * size)
-        store_release(place, 0)  # what is put back finds this place or one before it
+            chained = _next_in_chain(links, number, size)
+        store_release(place, 0)
         if number != dropped:
             hashed = item >> 32
             bucket = target if _bucket(hashed, n_buckets) == chosen else source
             _put(bucket, number, hashed, links, size)
+    # what is in the chain
     while chained != 0:
         number = chained
-        chained = load_i32(links + (number - 1) * size)
+        chained = _next_in_chain(links, number, size)
         if number != dropped:
-            hashed = load_i32(links + (number - 1) * size + 4)
+            hashed = load_i32(_hash_address(links, number, size))
             bucket = target if _bucket(hashed, n_buckets) == chosen else source
             _put(bucket, number, hashed, links, size)
 
@@ -162,7 +177,7 @@ def drop_record(table, buckets, count, links, size):
     record = table[count] - 1
     n_before = _n_buckets(record + 1)
     address = block(table, buckets)
-    bucket = address + _bucket(load_i32(links + record * size + 4), n_before) * _BUCKET_BYTES
+    bucket = address + _bucket(load_i32(_hash_address(links, record + 1, size)), n_before) * _BUCKET_BYTES
     _deal(bucket, bucket, n_before, 0, record + 1, links, size)
     table[count] = record
     last = n_before - 1

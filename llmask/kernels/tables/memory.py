@@ -1,4 +1,4 @@
-"""Tables: blocks of memory that compiled code reads, writes and grows by itself.
+"""Tables: growable arrays that compiled code allocates, reads and writes by itself, and that grow under readers.
 
 A *table* is one `int64[n_slots]` array; a slot holds a number or the address of a block. Doors take the array's
 address (a call with 25 arrays costs 2.4 us), kernels a bare pointer to it: `table[SLOT]`. Handing an array from
@@ -33,8 +33,9 @@ import sys
 
 from ..machine.atomics import load_acquire, pointer_to, store_release
 from ..machine.jit import inline, kernel
-from ..machine.numba_names import TABLE, intrinsic, ir, item_bytes, loaded_again, named, types
+from ..machine.numba_names import ir, item_bytes, loaded_again, primitive, types
 from ..machine.prebuilt import CHECK_BOUNDS
+from ..machine.raw import borrow_zeros, give_back
 from ..machine.records import Slots
 
 BASE = Slots(
@@ -57,12 +58,10 @@ MIN_BLOCK_BYTES = 256
 BIG_BLOCK = 64 * 1024  # header included
 BIG_FACTOR = 256
 ROOM_FACTOR = 8  # of a block that is big at once, as an automaton of 10 MB: the next one may be as large
-CHARGED_STEP = 64 * 1024  # big blocks are charged in steps of so many bytes
+CHARGED_STEP = 64 * 1024  # big blocks are charged in steps of this many bytes
 
 _PREVIOUS, _CHARGED, _BYTES = -24, -16, -8  # offsets of the header's fields
 
-_calloc = types.ExternalFunction("calloc", types.int64(types.int64, types.int64))
-_free = types.ExternalFunction("free", types.void(types.int64))
 _CAN_MAP = sys.platform != "win32"
 if _CAN_MAP:
     _i64 = types.int64
@@ -74,28 +73,21 @@ if _CAN_MAP:
 
 
 def _make_load(name, bits, signed):
-    @named(name)
-    def load(typingctx, address):
-        def codegen(context, builder, signature, args):
-            value = builder.load(pointer_to(builder, args[0], bits), align=bits // 8)
-            if bits == 64:
-                return value
-            return builder.sext(value, ir.IntType(64)) if signed else builder.zext(value, ir.IntType(64))
-
-        return types.int64(types.int64), codegen
+    @primitive("int64(int64)", name)
+    def load(builder, address):
+        value = builder.load(pointer_to(builder, address, bits), align=bits // 8)
+        if bits == 64:
+            return value
+        return builder.sext(value, ir.IntType(64)) if signed else builder.zext(value, ir.IntType(64))
 
     return load
 
 
-def _make_store(bits):
-    @named(f"store_{'u' if bits == 8 else 'i'}{bits}")
-    def store(typingctx, address, value):
-        def codegen(context, builder, signature, args):
-            item = args[1] if bits == 64 else builder.trunc(args[1], ir.IntType(bits))
-            builder.store(item, pointer_to(builder, args[0], bits), align=bits // 8)
-            return context.get_dummy_value()
-
-        return types.void(types.int64, types.int64), codegen
+def _make_store(name, bits):
+    @primitive("void(int64, int64)", name)
+    def store(builder, address, value):
+        item = value if bits == 64 else builder.trunc(value, ir.IntType(bits))
+        builder.store(item, pointer_to(builder, address, bits), align=bits // 8)
 
     return store
 
@@ -103,56 +95,37 @@ def _make_store(bits):
 load_i64 = _make_load("load_i64", 64, True)
 load_i32 = _make_load("load_i32", 32, True)
 load_u8 = _make_load("load_u8", 8, False)
-store_i64 = _make_store(64)
-store_i32 = _make_store(32)
-store_u8 = store_i8 = _make_store(8)
+store_i64 = _make_store("store_i64", 64)
+store_i32 = _make_store("store_i32", 32)
+store_u8 = store_i8 = _make_store("store_u8", 8)
 
 
-@intrinsic
-def as_table(typingctx, address):
+@primitive("table(int64)")
+def as_table(builder, address):
     """The table at an address, for kernels."""
-
-    def codegen(context, builder, signature, args):
-        return builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-
-    return TABLE(types.int64), codegen
+    return pointer_to(builder, address, 64)
 
 
-@intrinsic
-def address_of(typingctx, table):
+@primitive("int64(table)")
+def address_of(builder, table):
     """The address of a table."""
-
-    def codegen(context, builder, signature, args):
-        return builder.ptrtoint(args[0], ir.IntType(64))
-
-    return types.int64(TABLE), codegen
+    return builder.ptrtoint(table, ir.IntType(64))
 
 
-@intrinsic
-def copy_bytes(typingctx, destination, source, n_bytes):
+@primitive("void(int64, int64, int64)")
+def copy_bytes(builder, destination, source, n_bytes):
     """Memcpy between addresses."""
+    from numba.core import cgutils
 
-    def codegen(context, builder, signature, args):
-        from numba.core import cgutils
-
-        cgutils.raw_memcpy(builder, pointer_to(builder, args[0], 8), pointer_to(builder, args[1], 8), args[2], 1)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), codegen
+    cgutils.raw_memcpy(builder, pointer_to(builder, destination, 8), pointer_to(builder, source, 8), n_bytes, 1)
 
 
-@intrinsic
-def fill_bytes(typingctx, destination, n_bytes, value):
+@primitive("void(int64, int64, int64)")
+def fill_bytes(builder, destination, n_bytes, value):
     """Memset at an address."""
+    from numba.core import cgutils
 
-    def codegen(context, builder, signature, args):
-        from numba.core import cgutils
-
-        byte = builder.trunc(args[2], ir.IntType(8))
-        cgutils.memset(builder, pointer_to(builder, args[0], 8), args[1], byte)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), codegen
+    cgutils.memset(builder, pointer_to(builder, destination, 8), n_bytes, builder.trunc(value, ir.IntType(8)))
 
 
 @inline
@@ -161,46 +134,29 @@ def _check(address, offset, size):
         raise IndexError("access outside of a block")
 
 
-@inline
-def get_i32(address, index):
-    if CHECK_BOUNDS:
-        _check(address, index * 4, 4)
-    return load_i32(address + index * 4)
+def _make_get(load, size):
+    @inline
+    def get(address, index):
+        if CHECK_BOUNDS:
+            _check(address, index * size, size)
+        return load(address + index * size)
+
+    return get
 
 
-@inline
-def put_i32(address, index, value):
-    if CHECK_BOUNDS:
-        _check(address, index * 4, 4)
-    store_i32(address + index * 4, value)
+def _make_put(store, size):
+    @inline
+    def put(address, index, value):
+        if CHECK_BOUNDS:
+            _check(address, index * size, size)
+        store(address + index * size, value)
+
+    return put
 
 
-@inline
-def get_i64(address, index):
-    if CHECK_BOUNDS:
-        _check(address, index * 8, 8)
-    return load_i64(address + index * 8)
-
-
-@inline
-def put_i64(address, index, value):
-    if CHECK_BOUNDS:
-        _check(address, index * 8, 8)
-    store_i64(address + index * 8, value)
-
-
-@inline
-def get_u8(address, index):
-    if CHECK_BOUNDS:
-        _check(address, index, 1)
-    return load_u8(address + index)
-
-
-@inline
-def put_u8(address, index, value):
-    if CHECK_BOUNDS:
-        _check(address, index, 1)
-    store_u8(address + index, value)
+# items of blocks
+get_i32, get_i64, get_u8 = _make_get(load_i32, 4), _make_get(load_i64, 8), _make_get(load_u8, 1)
+put_i32, put_i64 = _make_put(store_i32, 4), _make_put(store_i64, 8)
 
 
 @inline
@@ -221,14 +177,14 @@ def _map_memory(n_bytes):
     if _CAN_MAP:
         address = _mmap(0, n_bytes, _PROTECTION, _MAP_FLAGS, -1, 0)
         return 0 if address == -1 else address
-    return _calloc(n_bytes, 1)
+    return borrow_zeros(n_bytes, 1)
 
 
 @inline
 def _make_block(capacity):
-    """Address of a block of zeros of which nothing is charged yet, 0 when there is no memory."""
+    """Address of a block of zeros, nothing charged yet; 0 when there is no memory."""
     n_bytes = capacity + HEADER_BYTES
-    raw = _map_memory(n_bytes) if n_bytes > BIG_BLOCK else _calloc(n_bytes, 1)
+    raw = _map_memory(n_bytes) if n_bytes > BIG_BLOCK else borrow_zeros(n_bytes, 1)
     if raw == 0:
         return 0
     store_i64(raw + HEADER_BYTES + _BYTES, capacity)
@@ -237,8 +193,8 @@ def _make_block(capacity):
 
 @inline
 def _charge(table, address, n_bytes):
-    """Count at least `n_bytes` of a block. Sets `exceeded` when the table's limit is passed: whoever loops looks at it
-    and stops soon, so helpers need no way to fail.
+    """Count at least `n_bytes` of a block. Sets `exceeded` when the table's limit is passed: loops look at it and
+    stop soon, so helpers need no way to fail.
     """
     capacity = block_bytes(address)
     charged = capacity
@@ -264,17 +220,11 @@ def new_block(table, n_bytes):
 
 @kernel
 def allocate(n_bytes):
-    """Address of zeros that belong to no table; whoever asks gives them back, or keeps them for ever."""
-    address = _calloc(n_bytes, 1)
+    """Address of zeros that belong to no table; the caller gives them back (`give_back`), or keeps them for ever."""
+    address = borrow_zeros(n_bytes, 1)
     if address == 0:
         raise MemoryError("no memory for llmask")
     return address
-
-
-@inline
-def give_back(address):
-    """Free what `allocate` gave."""
-    _free(address)
 
 
 @inline
@@ -360,7 +310,7 @@ def free_block(address):
     if _CAN_MAP and n_bytes > BIG_BLOCK:
         _munmap(address - HEADER_BYTES, n_bytes)
     else:
-        _free(address - HEADER_BYTES)
+        give_back(address - HEADER_BYTES)
 
 
 @inline

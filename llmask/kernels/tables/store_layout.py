@@ -57,15 +57,18 @@ STORE = Slots(
         other="that of the other state, in delta_walk.py",
         was_dead="1: a child did not lead on",
     ),
-    searched_steps=Record(
-        *("parse states and lexer states of a search for an end, see finish/paths.py", 64),
+    search_nodes=Record(
+        *("nodes of a search for an end, see finish/paths.py", 64),
         packed="pack(parse state, lexer state)",
-        step="the searched step before << 32 | step",
-        cost="way and rest, at least; LOOKED_AT: its steps are taken",
+        before="node it was reached from",
+        step="by a byte or a named token",
+        cost="way and rest, at least; TAKEN: its steps are taken",
     ),
-    search_index=Array(32, "the same by hash, then how many are alike"),
-    finish_path=Record("a path in progress", configuration="", step=""),
-    spelled_bytes=Array(32, "[257]: 1 for each byte that is a token, then which of SPELLS_SOME, SPELLS_ALL"),
+    search_index=Array(32, "the same by hash: node + 1, open addressing, 0 = free"),
+    alike_counts=Array(32, "nodes that differ in their transcripts only, by hash"),
+    finish_path=Record("the path that is found", configuration="", step="the one to take there"),
+    spelled_bytes=Array(32, "[256]: 1 for each byte that is a token"),
+    spells="SPELLS_SOME or SPELLS_ALL of the bytes, 0 = not looked for yet",
     # --- regular expressions
     nodes=Record(
         "[n_nodes]: nodes of expressions, see regex/nodes.py",

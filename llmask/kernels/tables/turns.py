@@ -1,4 +1,4 @@
-"""Turns: one call at a time writes a store's table and the tables of grammars over it.
+"""Turns: a spin lock, by which one call at a time writes a store's table and the tables of grammars over it.
 
 An operation of Python's has the store's lock (llmask/store/lock.py), which also keeps together what belongs together:
 several operations, and what is read of the tables between them. A step of a sequence is one call, needs nothing
@@ -10,27 +10,26 @@ In: a store's table, and who writes: LOCKED, FORKING, or the address of a cell. 
 
 from __future__ import annotations
 
-import sys
-
-from ..machine.atomics import exchange, load_acquire, store_release
+from ..machine.atomics import exchange, load_acquire, store_release, yield_processor
 from ..machine.jit import inline, kernel
-from ..machine.numba_names import types
 from .memory import address_of
 from .store_layout import STORE
 
-LOCKED = 1  # an operation of whoever has the store's lock
-FORKING = 2  # whoever has the store's lock, and forks
+LOCKED = 1  # an operation, which has the store's lock
+FORKING = 2  # a thread that has the store's lock, and forks
 TURN_LOOKS = 1000
 
-_CAN_YIELD = sys.platform != "win32"
-if _CAN_YIELD:
-    _sched_yield = types.ExternalFunction("sched_yield", types.int32())
+
+@inline
+def _writer(store):
+    """Address of the number that says who writes."""
+    return address_of(store) + 8 * STORE.writer
 
 
 @inline
 def try_turn(store, writer):
     """Take the turn if nobody has it; 1 or 0."""
-    return exchange(address_of(store) + 8 * STORE.writer, 0, writer)
+    return exchange(_writer(store), 0, writer)
 
 
 @kernel
@@ -38,15 +37,15 @@ def wait_for_turn(store):
     """Take the turn for an operation: a step gives it back in a moment. 0: this thread forks, and has it already."""
     looks = 0
     while try_turn(store, LOCKED) == 0:
-        if load_acquire(address_of(store) + 8 * STORE.writer) == FORKING:
+        if load_acquire(_writer(store)) == FORKING:
             return 0
         looks += 1
-        if _CAN_YIELD and looks > TURN_LOOKS:
-            _sched_yield()
+        if looks > TURN_LOOKS:
+            yield_processor()
     return 1
 
 
 @inline
 def end_turn(store):
     """Give the turn back; what was written is seen by whoever takes it."""
-    store_release(address_of(store) + 8 * STORE.writer, 0)
+    store_release(_writer(store), 0)

@@ -1,1 +1,1 @@
-"""What was read, as values that can be compared: `uniqueItems` and the like. Nobody needs it to understand the rest."""
+"""Texts of tracked values, compared for `uniqueItems` and the like. Nobody needs it to understand the rest."""

@@ -1,17 +1,17 @@
-"""Recorded values of a set, and the rules that derive other values.
+"""Sets that runs carry, and the rules that are called because of them: variants without the values of a set.
 
-    set        [size, its texts (text_sets.py), words of named members]      see guards.py
+    set        [number of members, its texts (text_sets.py), words of bits of named members]    see parser/guards.py
     variant    `variants` maps (rule, set of texts) to a rule that derives the same without those texts, or to
-               DERIVES_NOTHING; without texts the rule itself
+               DERIVES_NOTHING; without texts it is the rule itself
 
-A variant that is not there yet is requested: the operation stops as at a limit, Python has it made and loaded
+A variant that is not made yet is requested: the operation stops as at a limit, Python has it made and loaded
 (llmask/compiling/compiled.py), and the operation runs again. Only regular expressions can leave values out byte by
 byte, and only frontends know how a value may be spelled, so kernels do not make variants themselves.
 
-A set may hold UNKNOWN_TEXT: that of a value whose text is not looked at (goto.py). Which values are left then is not
-decided. But where different texts are different values (CALL_PLAIN), most of what begins like a value of the variant
-without the known texts can still become one: it takes two ways to go on (mask/tracked_walk.py). The rule is then
-tentative.
+A set may hold UNKNOWN_TEXT, for a value whose text is not looked at (parser/tracked_values.py). Which values are left
+then is not decided. But where different texts are different values (CALL_PLAIN), most texts that begin like a value of
+the variant without the known texts can still become one: it takes two ways to go on (mask/tracked_walk.py). The rule is
+then tentative.
 
 States of rules that are written when a run first gets there (grammar/rules.py, `skip_late`) are requested likewise.
 
@@ -21,7 +21,7 @@ In: a grammar's table, sets. Out: sets, rules. Cost: 10 ns a look-up; a set with
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
-from ..tables.interning import MISSING, intern_list, list_item, list_length, map_get
+from ..tables.interning import MISSING, copy_list, intern_list, list_item, list_length, map_get
 from ..tables.kinds import EdgeKind
 from ..tables.memory import exceed, reserve
 from ..tables.store_layout import LIMIT_UNIQUE, NEEDS_VARIANT
@@ -39,10 +39,10 @@ LATE = -1  # `requested_texts` where `requested_rule` is the number of a late sk
 def init_sets(grammar):
     """Make the empty set of texts and the empty set."""
     init_text_sets(grammar)
-    address = reserve(grammar.set_in_progress, 2)
-    address[0] = 0
-    address[1] = NO_TEXTS
-    intern_list(grammar.sets, address.address, 0, 2)
+    address = reserve(grammar.set_in_progress, FIRST_WORD)
+    address[SIZE] = 0
+    address[TEXTS_OF_SET] = NO_TEXTS
+    intern_list(grammar.sets, address.address, 0, FIRST_WORD)
 
 
 @inline
@@ -58,12 +58,13 @@ def has_unknown(grammar, number):
 @inline
 def note_value(grammar, row, kind, number):
     """Note in the flags of a row that a value of a call may begin there, in a run with this set."""
-    grammar.rows[row].begins_value = True
-    grammar.rows[row].tracks = True
+    noted = grammar.rows[row]
+    noted.begins_value = True
+    noted.tracks = True
     if (kind == EdgeKind.CALL_PLAIN or kind == EdgeKind.CALL_MANY) and has_unknown(grammar, number):
-        grammar.rows[row].is_tentative = True
+        noted.is_tentative = True
         if kind == EdgeKind.CALL_PLAIN:
-            grammar.rows[row].is_limited = True
+            noted.is_limited = True
 
 
 @inline
@@ -82,24 +83,28 @@ def with_text(grammar, number, text):
         exceed(grammar, LIMIT_UNIQUE)
         return IN_SET_ALREADY
     texts = add_text(grammar, texts, text)
-    n = list_length(grammar.sets, number)
-    address = reserve(grammar.set_in_progress, n)
-    for i in range(n):
-        address[i] = list_item(grammar.sets, number, i)
+    address = reserve(grammar.set_in_progress, list_length(grammar.sets, number))
+    n = copy_list(grammar.sets, number, address)
     address[SIZE] = address[SIZE] + 1
     address[TEXTS_OF_SET] = texts
     return intern_list(grammar.sets, address.address, 0, n)
 
 
 @kernel
-def late_state(grammar, number):
-    """The state that a late skip leads to; requests it where it is not written yet, MISSING."""
-    known = map_get(grammar.variants, late_key(number))
+def _known_or_requested(grammar, key, rule, texts):
+    """What `variants` has under a key; MISSING where it has to be made first, which stops the operation."""
+    known = map_get(grammar.variants, key)
     if known == MISSING:
-        grammar.requested_rule = number
-        grammar.requested_texts = LATE
+        grammar.requested_rule = rule
+        grammar.requested_texts = texts
         exceed(grammar, NEEDS_VARIANT)
     return known
+
+
+@inline
+def late_state(grammar, number):
+    """The state that a late skip leads to; requests it where it is not written yet, MISSING."""
+    return _known_or_requested(grammar, late_key(number), number, LATE)
 
 
 @inline
@@ -136,25 +141,18 @@ def tentative_variant(grammar, rule, number):
     return variant_without(grammar, rule, texts)
 
 
-@kernel
+@inline
 def variant_without(grammar, rule, texts):
     """The rule that derives what `rule` does without known texts, DERIVES_NOTHING, or MISSING."""
     if texts == NO_TEXTS:
         return rule if is_productive(grammar, rule) else DERIVES_NOTHING
-    known = map_get(grammar.variants, (rule << 32) | texts)
-    if known == MISSING:
-        grammar.requested_rule = rule
-        grammar.requested_texts = texts
-        exceed(grammar, NEEDS_VARIANT)
-    return known
+    return _known_or_requested(grammar, (rule << 32) | texts, rule, texts)
 
 
 @inline
 def rule_called(grammar, edge, parameter):
     """The rule that an edge calls in a run with this parameter; negative where it calls none."""
-    edges = grammar.edges
-    rule = edges[edge].symbol
-    kind = edges[edge].kind
+    rule, kind = grammar.edges[edge].symbol, grammar.edges[edge].kind
     if kind == EdgeKind.CALL_NEW:
         return variant(grammar, rule, parameter)
     return rule if kind >= EdgeKind.CALL_OPEN or kind == EdgeKind.CALL else tentative_variant(grammar, rule, parameter)

@@ -1,10 +1,10 @@
-"""Sets of recorded texts: interned, so that equal sets are one number, and small where they share most members.
+"""Sets of texts as sparse bitmaps: interned, so that equal sets are one number, and small where they share members.
 
-    set      [number of texts, whether UNKNOWN_TEXT is among them, then first text / 1024, chunk of those texts, ...]
-    chunk    32 words of 32 bits: which of 1024 texts are there
+    set      [number of texts, whether UNKNOWN_TEXT is among them, then pairs: number of a chunk, its bits; ...]
+    bits     32 words of 32 bits: which of the 1024 texts of a chunk are there
 
-Texts are numbered as they are first read, so those of one document lie in a few chunks: a set with one more text takes
-200 bytes. (Sorted lists of texts took 4 KB for 1,000, and every mask makes such sets.)
+Texts are numbered as they are first read, so the texts of one document lie in a few chunks: a set with one more text
+takes 200 bytes. (Sorted lists of texts took 4 KB for 1,000, and every mask makes such sets.)
 
 In: a grammar's table, sets, texts. Out: sets. Cost: a few loads to ask for a member, about 0.3 us for one more.
 """
@@ -12,14 +12,15 @@ In: a grammar's table, sets, texts. Out: sets. Cost: a few loads to ask for a me
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
-from ..tables.interning import intern_list, list_item, list_length
+from ..tables.interning import copy_list, intern_list, list_item, list_length
 from ..tables.memory import reserve
 
 NO_TEXTS = 0  # the empty set
-UNKNOWN_TEXT = 0  # reserved text: of a value that is not looked at, see goto.py
+UNKNOWN_TEXT = 0  # reserved text, of a value that is not looked at: see parser/tracked_values.py
 N_TEXTS = 0  # fields of a set
 HAS_UNKNOWN = 1
 FIRST_CHUNK = 2
+PAIR_INTS = 2  # number of a chunk, its bits
 CHUNK_BITS = 10
 CHUNK_WORDS = 32
 
@@ -44,74 +45,88 @@ def has_unknown_text(grammar, texts):
     return list_item(grammar.text_sets, texts, HAS_UNKNOWN) != 0
 
 
+@inline
+def _chunk_number(grammar, texts, at):
+    return list_item(grammar.text_sets, texts, at)
+
+
+@inline
+def _chunk_bits(grammar, texts, at):
+    return list_item(grammar.text_sets, texts, at + 1)
+
+
 @kernel
-def _chunk_place(grammar, texts, chunk):
-    """Position of a chunk in a set, or of the first one behind it."""
-    low = FIRST_CHUNK
-    high = list_length(grammar.text_sets, texts)
+def _find_chunk(grammar, texts, chunk):
+    """Where the pair of a chunk is in a set, or where it would be (binary search)."""
+    low = 0
+    high = (list_length(grammar.text_sets, texts) - FIRST_CHUNK) // PAIR_INTS
     while low < high:
-        middle = FIRST_CHUNK + ((low + high - 2 * FIRST_CHUNK) >> 2) * 2
-        if list_item(grammar.text_sets, texts, middle) < chunk:
-            low = middle + 2
+        middle = (low + high) >> 1
+        if _chunk_number(grammar, texts, FIRST_CHUNK + PAIR_INTS * middle) < chunk:
+            low = middle + 1
         else:
             high = middle
-    return low
+    return FIRST_CHUNK + PAIR_INTS * low
+
+
+@inline
+def _is_chunk(grammar, texts, at, chunk):
+    """Whether a set has the pair of a chunk at this position."""
+    return at < list_length(grammar.text_sets, texts) and _chunk_number(grammar, texts, at) == chunk
 
 
 @inline
 def is_text_in(grammar, texts, text):
     """Whether a text is in a set."""
-    at = _chunk_place(grammar, texts, text >> CHUNK_BITS)
-    if at == list_length(grammar.text_sets, texts) or list_item(grammar.text_sets, texts, at) != text >> CHUNK_BITS:
+    at = _find_chunk(grammar, texts, text >> CHUNK_BITS)
+    if not _is_chunk(grammar, texts, at, text >> CHUNK_BITS):
         return False
-    word = list_item(grammar.text_chunks, list_item(grammar.text_sets, texts, at + 1), (text >> 5) & 31)
+    word = list_item(grammar.text_chunks, _chunk_bits(grammar, texts, at), (text >> 5) & 31)
     return (word >> (text & 31)) & 1 != 0
 
 
 @kernel
 def without_unknown(grammar, texts):
-    """The set without UNKNOWN_TEXT, which is in it."""
+    """The set without UNKNOWN_TEXT, which is in it: the lowest bit of the first chunk."""
     n = list_length(grammar.text_sets, texts)
     address = reserve(grammar.set_in_progress, max(CHUNK_WORDS, n))
-    chunk = list_item(grammar.text_sets, texts, FIRST_CHUNK + 1)  # the text is the first of all
+    copy_list(grammar.text_chunks, _chunk_bits(grammar, texts, FIRST_CHUNK), address)
+    address[0] = address[0] & ~1
     rest = 0
     for i in range(CHUNK_WORDS):
-        word = list_item(grammar.text_chunks, chunk, i)
-        word = word & ~1 if i == 0 else word
-        rest |= word
-        address[i] = word
-    skipped = 0
-    if rest == 0:
-        skipped = 2
-    else:
-        chunk = intern_list(grammar.text_chunks, address.address, 0, CHUNK_WORDS)
-    for i in range(FIRST_CHUNK + skipped, n):
-        address[i - skipped] = list_item(grammar.text_sets, texts, i)
-    if rest != 0:
-        address[FIRST_CHUNK + 1] = chunk
-    address[N_TEXTS] = n_texts(grammar, texts) - 1
+        rest |= address[i]
+    bits = intern_list(grammar.text_chunks, address.address, 0, CHUNK_WORDS) if rest != 0 else 0
+    copy_list(grammar.text_sets, texts, address)
+    address[N_TEXTS] = address[N_TEXTS] - 1
     address[HAS_UNKNOWN] = 0
-    return intern_list(grammar.text_sets, address.address, 0, n - skipped)
+    if rest != 0:
+        address[FIRST_CHUNK + 1] = bits
+    else:  # the chunk goes, too
+        n -= PAIR_INTS
+        for i in range(FIRST_CHUNK, n):
+            address[i] = address[i + PAIR_INTS]
+    return intern_list(grammar.text_sets, address.address, 0, n)
 
 
 @kernel
 def add_text(grammar, texts, text):
     """The set with a text that is not in it."""
-    at = _chunk_place(grammar, texts, text >> CHUNK_BITS)
+    chunk = text >> CHUNK_BITS
+    at = _find_chunk(grammar, texts, chunk)
     n = list_length(grammar.text_sets, texts)
-    is_new = at == n or list_item(grammar.text_sets, texts, at) != text >> CHUNK_BITS
-    chunk = 0 if is_new else list_item(grammar.text_sets, texts, at + 1)
-    address = reserve(grammar.set_in_progress, max(CHUNK_WORDS, n + 2))
-    for i in range(CHUNK_WORDS):
-        address[i] = list_item(grammar.text_chunks, chunk, i)
+    is_new = not _is_chunk(grammar, texts, at, chunk)
+    # the chunk with the text; chunk 0 of the interned ones is empty
+    address = reserve(grammar.set_in_progress, max(CHUNK_WORDS, n + PAIR_INTS))
+    copy_list(grammar.text_chunks, 0 if is_new else _chunk_bits(grammar, texts, at), address)
     word = (text >> 5) & 31
     address[word] = address[word] | (1 << (text & 31))
-    chunk = intern_list(grammar.text_chunks, address.address, 0, CHUNK_WORDS)
-    shift = 2 if is_new else 0
+    bits = intern_list(grammar.text_chunks, address.address, 0, CHUNK_WORDS)
+    # the set with it
+    shift = PAIR_INTS if is_new else 0
     for i in range(n):
         address[i if i < at else i + shift] = list_item(grammar.text_sets, texts, i)
-    address[at] = text >> CHUNK_BITS
-    address[at + 1] = chunk
+    address[at] = chunk
+    address[at + 1] = bits
     address[N_TEXTS] = address[N_TEXTS] + 1
     if text == UNKNOWN_TEXT:
         address[HAS_UNKNOWN] = 1

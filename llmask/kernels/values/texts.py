@@ -1,4 +1,4 @@
-r"""Texts of recorded values, in one spelling.
+r"""Texts of tracked values in one spelling (a normal form), so that equal values are one number.
 
 Two spellings of one JSON string are one value, so where a grammar says that values are JSON, escapes are resolved
 before texts are compared:
@@ -8,7 +8,7 @@ before texts are compared:
     other controls         \u00xx, in small letters
     anything else          stays
 
-No form is longer than what it stands for. Numbers, arrays and objects are compared as values (json_values.py).
+No form is longer than its spelling. Numbers, arrays and objects are compared as values (json_values.py).
 
 In: bytes in `text`. Out: bytes in `plain_text`, numbers of texts. Cost: a few ns a byte.
 """
@@ -16,6 +16,7 @@ In: bytes in `text`. Out: bytes in `plain_text`, numbers of texts. Cost: a few n
 from __future__ import annotations
 
 from ..machine.jit import inline, kernel
+from ..tables.int_lists import put
 from ..tables.interning import find_list, hash_i32, intern_list
 from ..tables.memory import reserve
 from .json_values import ADD, FIND, INCOMPLETE, has_writings, value_number
@@ -25,6 +26,7 @@ BACKSLASH = 0x5C
 SLASH = 0x2F
 LETTER_U = 0x75
 NOTHING = -1
+SHORT_ESCAPES = ((8, 98), (9, 116), (10, 110), (12, 102), (13, 114))  # controls that are written b, t, n, f, r
 
 
 @kernel
@@ -48,7 +50,7 @@ def text_number(grammar, n):
 
 @inline
 def known_text(grammar, n):
-    """As `text_number`, or MISSING for a text that was never recorded."""
+    """As `text_number`, or MISSING for a text that was never read."""
     n = plain_text(grammar, n, True)
     if has_writings(grammar, n):
         number = value_number(grammar, n, FIND, True)
@@ -66,21 +68,16 @@ def plain_text(grammar, n, is_whole):
     """
     plain = reserve(grammar.plain_text, n + 1)
     text = grammar.text
-    place = 0
+    end = 0
     at = 0
     while at < n:
         byte = text[at]
         if byte != BACKSLASH or grammar.is_json == 0:
-            plain[place] = byte
-            place += 1
+            end = put(plain, end, byte)
             at += 1
             continue
+        # which character the escape is, and how long
         following = text[at + 1] if at + 1 < n else NOTHING
-        if following == SLASH:
-            plain[place] = SLASH
-            place += 1
-            at += 2
-            continue
         n_read = 2
         character = NOTHING
         if following == LETTER_U:
@@ -93,18 +90,19 @@ def plain_text(grammar, n, is_whole):
                 character = 0x10000 + ((character - 0xD800) << 10) + (low - 0xDC00) if is_pair else NOTHING
         if at + n_read > n and not is_whole:
             break
-        if character != NOTHING:
-            place = _put_character(plain, place, character)
+        if following == SLASH:
+            end = put(plain, end, SLASH)
+            at += 2
+        elif character != NOTHING:
+            end = _put_character(plain, end, character)
             at += n_read
         else:  # what follows the backslash stays, whatever it is
-            plain[place] = BACKSLASH
-            place += 1
+            end = put(plain, end, BACKSLASH)
             at += 1
             if following != NOTHING:
-                plain[place] = following
-                place += 1
+                end = put(plain, end, following)
                 at += 1
-    return place
+    return end
 
 
 @inline
@@ -124,48 +122,44 @@ def _unit(text, at, n):
     return unit
 
 
-@kernel
-def _put_character(plain, place, character):
-    """Write a character of a string; returns the place behind it."""
-    short = 0
+@inline
+def _short_escape(character):
+    """The byte after the backslash in the short escape of a character, or NOTHING."""
     if character == QUOTE or character == BACKSLASH:
-        short = character
-    elif character == 8:
-        short = 98
-    elif character == 9:
-        short = 116
-    elif character == 10:
-        short = 110
-    elif character == 12:
-        short = 102
-    elif character == 13:
-        short = 114
-    if short != 0:
-        plain[place] = BACKSLASH
-        plain[place + 1] = short
-        return place + 2
+        return character
+    if 8 <= character and character <= 13:
+        for control, letter in SHORT_ESCAPES:
+            if character == control:
+                return letter
+    return NOTHING
+
+
+@inline
+def _put_hex(plain, end, digit):
+    return put(plain, end, 48 + digit if digit < 10 else 87 + digit)
+
+
+@kernel
+def _put_character(plain, end, character):
+    """Write a character of a string in its one spelling; returns the place after it."""
+    short = _short_escape(character)
+    if short != NOTHING:
+        return put(plain, put(plain, end, BACKSLASH), short)
     if character < 0x20:
-        plain[place] = BACKSLASH
-        plain[place + 1] = LETTER_U
-        plain[place + 2] = 48
-        plain[place + 3] = 48
-        plain[place + 4] = 48 + (character >> 4)
-        digit = character & 15
-        plain[place + 5] = 48 + digit if digit < 10 else 87 + digit
-        return place + 6
+        end = put(plain, put(plain, end, BACKSLASH), LETTER_U)
+        for shift in range(12, -4, -4):
+            end = _put_hex(plain, end, (character >> shift) & 15)
+        return end
+    # UTF-8
     if character < 0x80:
-        plain[place] = character
-        return place + 1
+        return put(plain, end, character)
     if character < 0x800:
-        plain[place] = 0xC0 | (character >> 6)
+        end = put(plain, end, 0xC0 | (character >> 6))
     else:
         if character < 0x10000:
-            plain[place] = 0xE0 | (character >> 12)
+            end = put(plain, end, 0xE0 | (character >> 12))
         else:
-            plain[place] = 0xF0 | (character >> 18)
-            place += 1
-            plain[place] = 0x80 | ((character >> 12) & 0x3F)
-        place += 1
-        plain[place] = 0x80 | ((character >> 6) & 0x3F)
-    plain[place + 1] = 0x80 | (character & 0x3F)
-    return place + 2
+            end = put(plain, end, 0xF0 | (character >> 18))
+            end = put(plain, end, 0x80 | ((character >> 12) & 0x3F))
+        end = put(plain, end, 0x80 | ((character >> 6) & 0x3F))
+    return put(plain, end, 0x80 | (character & 0x3F))

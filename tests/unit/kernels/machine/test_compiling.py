@@ -73,7 +73,7 @@ def start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], Any]:
         monkeypatch.setattr(compiling, "DECLARED", {})
         monkeypatch.setattr(compiling, "READY", set())
         dispatcher = compiling.door("int64(int64)", "one door")(doubled)
-        compiling.make_ready("one door", announce=False)
+        compiling.make_ready("one door")
         assert dispatcher(21) == 42
         return dispatcher.stats
 
@@ -141,7 +141,7 @@ door.compile = slowly
 pathlib.Path(sys.argv[1]).touch()
 while len(list(pathlib.Path(sys.argv[1]).parent.glob("*.begun"))) < 2:
     time.sleep(0.01)
-compiling.make_ready("one door", announce=False)
+compiling.make_ready("one door")
 print(door(21), len(door.stats.cache_hits))
 """
 

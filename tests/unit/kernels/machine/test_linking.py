@@ -58,7 +58,7 @@ def total(values, n):
 
 
 if __name__ == "__main__":
-    make_ready("test", announce=False)
+    make_ready("test")
     print(total(np.array([2, 4, 6]), 3), len(total.stats.cache_hits), thrice(5))
     libraries = [result.library for helper in (halved, below) for result in helper.overloads.values()]
     print([len(list(library.get_defined_functions())) for library in libraries])
