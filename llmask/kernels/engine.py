@@ -19,8 +19,6 @@ All writing operations share one door, because every door that reaches the deriv
 Status codes are negative; Python turns them into errors.
 """
 
-from __future__ import annotations
-
 from .canonical.review import review_cell
 from .canonical.steps import step_and_review
 from .finish.operations import run as run_finish
@@ -158,7 +156,7 @@ def step_mask(cell, mask, row):
 
 @door("void(int64, int64[::1], int64[::1], int32[:, ::1], int8[::1], int64)", group="engine")
 def fill_masks(control, cells, rows, mask, statuses, helpers):
-    """Write the masks of many matchers with up to so many helpers; `statuses` gets what `fill_mask` returns.
+    """Write the masks of many matchers, with at most `helpers` threads more; `statuses` gets what `fill_mask` returns.
 
     `control` is the address of int64[CONTROL_FIELDS], see mask/batch.py.
     """
@@ -186,7 +184,7 @@ def new_control():
 
 @door("void(int64, int64)", group="engine")
 def help_with_masks(control, looks):
-    """Help with batches until none has opened for so many looks."""
+    """Help with batches until none has opened for `looks` looks."""
     help_with_batches(control, looks)
 
 

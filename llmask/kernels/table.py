@@ -1,4 +1,4 @@
-"""A table seen from Python: the one array that kernels take, and the memory behind it, freed with its owner.
+"""A table seen from Python: the one array that kernels take, and its memory, freed with its owner.
 
 In: the number of slots and a limit in bytes. Out: `Table.array`. Cost: see memory.py.
 """
@@ -65,7 +65,7 @@ class Table:
 
     @property
     def bytes_used(self) -> int:
-        """Memory behind the table, in bytes."""
+        """Memory of the table, in bytes."""
         return self.slots[memory.BASE.bytes_used]
 
 

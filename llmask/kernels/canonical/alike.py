@@ -8,8 +8,6 @@ A state with one lexeme has a twin for that (lexer/states.py).
 In: lexer states. Out: numbers of shapes, lexemes. Cost: 50 ns.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import START_MARK, single_set
 from ..machine.jit import inline, kernel
 from ..machine.numba_names import lists_at

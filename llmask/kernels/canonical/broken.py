@@ -8,8 +8,6 @@ In: tables, a configuration with a mask of many tokens, a split state. Out: list
 for a lexer state and a split state; some microseconds for a configuration.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.trie_walk import has_bit
 from ..lexer.states import DEAD
 from ..machine.constants import NO_TOKEN

@@ -10,8 +10,6 @@ not decided whether the word ends before a token, forks say where that leads (ll
 In: the table of split states. Out: states, chains. Cost: 5 ns; 20 to 100 ns where it matters whether tokens merge.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..machine.raw import load_u16
 from ..tables.memory import load_i32, load_i64, load_u8

@@ -9,8 +9,6 @@ In: tables, tokens that may follow if they are compatible with the one before. O
 FOUND. Cost: 50 ns where it is known; 0.2 us a text of a group, once a place.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.trie_walk import has_bit, set_bit
 from ..lexer.dense_transitions import is_wide
 from ..lexer.states import DEAD

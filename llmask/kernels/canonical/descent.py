@@ -9,8 +9,6 @@ already: behind `(` no token that begins with a quote, so the rows for a new nam
 In: tables, an entry of the queue. Out: entries. Cost: 20 ns a live node, 50 to 100 ns a token.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import DEAD, MISS, next_state
 from ..machine.constants import TRIE_END_MASK, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
 from ..machine.jit import inline, kernel

@@ -15,8 +15,6 @@ In: the table of split states. Out: lists and masks in TOKENS, of the first 64 M
 Cost: 1 us for every pair, once.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.trie_walk import has_bit
 from ..machine.atomics import load_acquire, load_acquire_i32, publish_i32, store_release
 from ..machine.jit import inline, kernel

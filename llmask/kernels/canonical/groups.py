@@ -16,8 +16,6 @@ In: tables, a lexer state, a split state, tokens. Out: groups, in TOKENS. Cost: 
 so many tokens were asked for that witnesses must have been found in the meantime.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import DEAD, next_state
 from ..machine.jit import inline, kernel
 from ..machine.numba_names import map_at

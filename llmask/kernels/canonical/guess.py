@@ -7,8 +7,6 @@ In: the table of split states, a split state inside of a character, the token be
 canonical/search.py has them, or NO_WITNESS; it is remembered. Cost: 0.3 us, 20 ns when it is known.
 """
 
-from __future__ import annotations
-
 from ..encoders.encoder_slots import EncoderSlot
 from ..machine.jit import inline, kernel
 from ..machine.numba_names import map_at

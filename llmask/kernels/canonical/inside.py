@@ -16,8 +16,6 @@ nothing can follow, those that the lexer state does not answer. Cost: 5 ns a nod
 of a store.
 """
 
-from __future__ import annotations
-
 from ..lexer.dense_transitions import DENSE_BYTES, DenseEntry, dense_row, dense_state, expand
 from ..lexer.states import DEAD, next_state
 from ..machine.constants import TRIE_END_MASK, TRIE_END_SHIFT

@@ -9,8 +9,6 @@ In: tables, an end, a split state inside of a character, the token before. Out: 
 more witness. Cost: 0.3 us a byte.
 """
 
-from __future__ import annotations
-
 from ..encoders.encoder_slots import EncoderSlot
 from ..machine.jit import inline, kernel
 from ..tables.memory import as_table, ensure, load_i32, load_i64, store_u8

@@ -16,8 +16,6 @@ In: the table of split states. Out: profiles and bases in TOKENS. Cost: a profil
 token, once; to look a token's part up 50 ns.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline, kernel
 from ..machine.numba_names import map_at
 from ..mask.cell import clear_listed

@@ -15,8 +15,6 @@ the listing of the bare row an end may be NO_END.
 In: CROSSING and CROSSING_ENDS of a mask in progress. Out: listings in TOKENS. Cost: 5 ns a token.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import DEAD
 from ..machine.constants import MAX_TOKEN_BYTES
 from ..machine.jit import inline, kernel

@@ -7,8 +7,6 @@ In: tables, a configuration with a mask, a split state. Out: lists in TOKENS. Co
 an end; tokens without a quick answer as canonical/search.py says.
 """
 
-from __future__ import annotations
-
 from ..lexer.dense_transitions import is_wide
 from ..lexer.states import DEAD, next_state
 from ..machine.jit import inline, kernel

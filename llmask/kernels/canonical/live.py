@@ -7,8 +7,6 @@ each class, and kept as bits.
 In: a lexer state, a split state. Out: bits, bytes. Cost: 5 ns where they are known; some us the first time.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import DEAD, next_state
 from ..machine.jit import inline, kernel
 from ..machine.raw import load_u32

@@ -20,8 +20,6 @@ b is merged to is looked at, with the tree below each, and the odd tokens are as
 In: the table of split states. Out: tokens. Cost: 10 ns a run and 1 ns a token of it; the forest 20 ms.
 """
 
-from __future__ import annotations
-
 from ..encoders.bpe_pairs import BYTE_TIME, MADE, NO_LIMIT, are_compatible
 from ..encoders.encoder_slots import EncoderSlot
 from ..machine.jit import door, inline, kernel

@@ -13,8 +13,6 @@ In: tables, a configuration and a context. Out: fields of a cell (mask/cell.py).
 known.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import DEAD
 from ..machine.constants import NO_TOKEN
 from ..machine.jit import inline

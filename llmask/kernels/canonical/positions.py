@@ -10,8 +10,6 @@ masks are put together from parts (canonical/parts.py) are not kept: a matcher's
 In: a grammar's table. Out: positions; cells (mask/cell.py). Cost: 50 ns.
 """
 
-from __future__ import annotations
-
 from ..machine.atomics import load_acquire
 from ..machine.jit import inline, kernel
 from ..mask.cell import ASK, CELL_FIELDS, CellField

@@ -3,8 +3,6 @@
 In: tables of split states, ends. Out: entries; verdicts and witnesses that are remembered. Cost: 20 ns an entry.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..machine.numba_names import map_at
 from ..tables.grammar_layout import GRAMMAR

@@ -10,8 +10,6 @@ In: tables, a position. Out: its fields. Cost: 0.1 us a token of a short mask; a
 1 us where its parts are known.
 """
 
-from __future__ import annotations
-
 from ..machine.atomics import store_release
 from ..machine.constants import NO_TOKEN
 from ..machine.jit import inline, kernel

@@ -29,8 +29,6 @@ In: tables, an end, a split state, a token. Out: verdicts; `memo` is the grammar
 of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..machine.numba_names import map_at
 from ..tables.grammar_layout import GRAMMAR

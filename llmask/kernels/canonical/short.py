@@ -11,8 +11,6 @@ Behind blanks more blanks may come: some hundred positions that differ in the la
 In: tables, a position. Out: tokens in FOUND. Cost: 0.1 us a token the first time, then up to 50 ns.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.trie_walk import has_bit, set_bit
 from ..lexer.states import DEAD
 from ..machine.constants import NO_TOKEN

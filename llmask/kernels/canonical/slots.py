@@ -6,8 +6,6 @@ as what is found for configurations is remembered there, by the same kernels.
 In: nothing. Out: numbers of slots. Cost: none.
 """
 
-from __future__ import annotations
-
 from ..tables.grammar_layout import GRAMMAR
 
 REFUSED_SPLIT = 0xFFFF  # no split state: the token may not follow

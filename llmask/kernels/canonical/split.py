@@ -12,8 +12,6 @@ A *split state* is a row with the first bytes of a character that is not complet
 In: the table of a splitter, a state, bytes. Out: the state after them, packed, or REFUSED. Cost: 3 ns a byte.
 """
 
-from __future__ import annotations
-
 from ..encoders.bpe_incremental import is_cut_off
 from ..encoders.pretokenize_scan import LENGTH_SHIFT, character_at
 from ..machine.jit import door, inline, kernel

@@ -6,8 +6,6 @@ of it is known it is found without the lock.
 In: a cell that shows a position, a token. Out: the position behind it, in the cell. Cost: a known one 0.2 us.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.trie_walk import has_bit
 from ..lexer.states import MISS
 from ..machine.jit import door, inline, kernel

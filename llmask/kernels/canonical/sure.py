@@ -24,8 +24,6 @@ In: a lexer state. Out: tiers, in TOKENS of the table of split states. Cost: 0.3
 once; it ends at MOST_PAIRS, and where lexer states have to be made at MOST_NODES.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.slice_choice import cover_of_state
 from ..lexer.states import DEAD, UNKNOWN, known_next, next_state
 from ..machine.jit import inline, kernel

@@ -10,8 +10,6 @@ In: tables, a lexer state with a mask, a split state. Out: as canonical/inside.p
 left.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.trie_walk import has_bit
 from ..lexer.dense_transitions import DenseEntry, dense_row, dense_state, dense_step
 from ..machine.jit import inline, kernel

@@ -19,8 +19,6 @@ In: an encoder's table, the state of `append_bytes`. Out: counts, rows of final 
 remembered, 100 ns another one.
 """
 
-from __future__ import annotations
-
 from ..machine.constants import MAX_TOKEN_BYTES
 from ..machine.jit import door, inline, kernel
 from ..machine.raw import borrow, borrow_zeros, give_back, shift_right, wrapped_product

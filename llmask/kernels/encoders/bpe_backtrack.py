@@ -12,8 +12,6 @@ A bit a position keeps it linear: once everything after a position failed, the p
 In: an encoder's table, a word. Out: tokens. Cost: 20 ns a byte; 1,000,000 equal bytes without a split cost no more.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline
 from ..machine.raw import borrow_zeros, give_back
 from ..tables.memory import load_i32, load_i64, store_i32, store_i64

@@ -3,8 +3,6 @@
 In: an encoder's table, a text, a method. Out: tokens. Cost: about 15 ns a byte of English text.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline, kernel
 from ..machine.raw import borrow, borrow_zeros, give_back
 from ..tables.memory import as_table, store_i32, store_i64

@@ -12,8 +12,6 @@ D. Emelianenko, E. Voita, "BPE-Dropout", 2020, in the way of the library tokeniz
 In: an encoder's table with MERGES, a word. Out: tokens. Cost: about 100 ns a byte.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline
 from ..machine.raw import borrow, give_back, shift_right, wrapped_product, wrapped_sum
 from ..machine.records import Record

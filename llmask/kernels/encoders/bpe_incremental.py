@@ -10,8 +10,6 @@ matched goes on.
 In: an encoder's table, a text. Out: rows of words; counts. Cost: as encoding.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline
 from ..machine.raw import borrow, borrow_zeros, give_back
 from ..machine.records import Record

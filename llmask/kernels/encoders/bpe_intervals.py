@@ -22,8 +22,6 @@ In: the words of a text as `bpe_incremental.measure_words` writes them. Out: cou
 reads two of these numbers.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline, kernel
 from ..machine.raw import borrow, borrow_zeros, give_back
 from ..machine.records import Record

@@ -7,8 +7,6 @@ In: an encoder's table with FORWARD and OFFSETS, a text. Out: tokens. Cost: 5 ns
 fewest and 8 bytes of memory.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline
 from ..machine.raw import borrow, give_back
 from ..tables.memory import as_table, load_i32, load_u8, store_i32

@@ -4,8 +4,6 @@ In: merges "left right" in the byte alphabet, or tokens whose id is their rank. 
 Cost: 25 ms for the 280,147 merges of Llama 3.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door
 from ..tables.memory import as_table, load_i32
 from ..vocabulary.vocabulary_scan import undo_byte_alphabet

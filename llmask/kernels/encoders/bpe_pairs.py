@@ -34,8 +34,6 @@ coding with allowable errors", 1970, with one hash), so that the table of 2 MB i
 In: an encoder's table. Out: yes or no. Cost: 5 ns for a pair of bytes, at most some 20 look-ups.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline
 from ..machine.raw import shift_right, wrapped_product
 from ..machine.records import Record

@@ -10,8 +10,6 @@ is tried as the last one where it ends.
 In: an encoder's table, a word. Out: last tokens; tokens. Cost: 50 ns a byte, always.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline
 from ..machine.raw import borrow, give_back
 from ..tables.memory import load_i32, load_u8, store_i32

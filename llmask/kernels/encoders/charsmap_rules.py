@@ -16,8 +16,6 @@ a blank is put before the text (or after it). The mark U+2581 becomes a blank, b
 In: bytes of a text, valid UTF-8. Out: bytes. Cost: 1 ns a plain byte, 10 ns a character with a rule.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline, kernel
 from ..machine.raw import load_word
 from ..tables.memory import as_table, load_i32, load_u8, store_u8

@@ -14,8 +14,6 @@ token and its score in a second array took as long to walk and twice the memory.
 In: `TokenTrie` arrays. Out: int64 entries; the root's base is ROOT_BASE. Cost: 274,000 nodes in 15 ms, 2.5 MB.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline
 from ..tables.memory import load_i64, load_u8
 from ..vocabulary.trie_words import token_of

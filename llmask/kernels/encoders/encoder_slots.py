@@ -9,8 +9,6 @@
 In: nothing. Out: numbers of slots. Cost: none.
 """
 
-from __future__ import annotations
-
 from ..machine.records import Kind
 
 MAX_PATTERNS = 12

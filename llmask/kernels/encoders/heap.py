@@ -5,8 +5,6 @@ Entries are records of any layout with a field `key`, at an address.
 In: a heap. Out: a heap. Cost: 10 ns, while it is in the nearest memory.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline
 
 

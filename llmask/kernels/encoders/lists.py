@@ -8,8 +8,6 @@ item is put into it by the functions of Python's stable interface: 3.6 ns an id 
 In: the address of a list, the addresses of integers, ids. Out: the items of the list. Cost: 3 ns an id.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door
 from ..machine.numba_names import types
 from ..tables.memory import load_i64

@@ -3,8 +3,6 @@
 In: pairs of symbols. Out: what they merge to, and the rank of that. Cost: 5 to 20 ns a look-up, by the caches.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline
 from ..machine.raw import shift_right, wrapped_product
 from ..machine.records import Record

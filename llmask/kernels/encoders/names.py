@@ -7,8 +7,6 @@ In: the address of a double array, a text. Out: where the first name begins, whi
 at most the longest name for each; the caller bounds its length.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door
 from ..tables.memory import load_u8
 from .double_array import FREE, NOTHING, ROOT, ending_of, longest_token, step

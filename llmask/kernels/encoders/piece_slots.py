@@ -6,8 +6,6 @@ model has no such thing. Rooms are made by `llmask/encoders/piece_encoder.py`.
 In: nothing. Out: numbers of slots. Cost: none.
 """
 
-from __future__ import annotations
-
 from ..machine.records import Kind
 
 N_PIECE_SLOTS = 24

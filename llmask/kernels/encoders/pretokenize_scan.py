@@ -14,8 +14,6 @@ Bytes that are not UTF-8 are one character each, of U+FFFD's class; text that co
 In: an encoder's table, the address of a text. Out: where words end. Cost: 2 ns a byte.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline
 from ..machine.raw import borrow_zeros, give_back, load_u16
 from ..machine.records import Record

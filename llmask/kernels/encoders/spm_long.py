@@ -10,8 +10,6 @@ In: a model's table, the symbols of a word. Out: the symbols that are left. Cost
 all pairs go to the heap.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..machine.records import Record, Wide
 from ..tables.memory import allocate, give_back

@@ -13,8 +13,6 @@ In: the address of a model's table, bytes of a text. Out: token ids. Cost: 20 ns
 word of 1 MB.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline, kernel
 from ..machine.records import Record, Wide
 from ..tables.memory import as_table, load_i32, load_u8

@@ -17,8 +17,6 @@ In: the address of a model's table, bytes of a text. Out: token ids. Cost: 25 ns
 tokens have a bounded length.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..machine.floats import load_f32, rounded_unless

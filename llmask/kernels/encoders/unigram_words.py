@@ -16,8 +16,6 @@ entries stay in the room that calls work in, so that lines of a text gain as muc
 In: a model's table, a word. Out: an entry. Cost: 10 ns a word that is remembered.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..machine.floats import load_f32

@@ -10,8 +10,6 @@ words are looked up in a double array, with a blank in front: tokens that begin 
 In: code points of a text, the addresses of tables. Out: token ids. Cost: 15 ns a character.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline, kernel
 from ..tables.memory import allocate, as_table, give_back, load_i32, load_u8, store_i32, store_u8
 from .charsmap_rules import SPACE, character_length

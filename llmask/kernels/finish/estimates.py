@@ -11,8 +11,6 @@ In: a grammar's rules and rows, a configuration. Out: costs. Cost: 50 ns a call 
 hand.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import ANONYMOUS, is_start
 from ..machine.jit import inline, kernel
 from ..parser.items import SHARED_BY_LEO

@@ -3,8 +3,6 @@
 In: tables, an operation and its numbers. Out: see tables/operations.py. Cost: see finish/paths.py and successors.py.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..mask.advance import take_text, take_token
 from ..tables.operations import Operation

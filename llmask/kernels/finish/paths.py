@@ -16,8 +16,6 @@ rises. `lower_bound` notes a shorter way that a caller has found.
 In: tables, a configuration. Out: its bound. Cost: 10 us a byte to the next configuration that has one.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import token_set_of
 from ..machine.constants import NO_TOKEN
 from ..machine.jit import inline, kernel

@@ -18,8 +18,6 @@ before the keys.
 In: a grammar's rules. Out: costs. Cost: 20 ns an edge, a few times; 10 ns a missing member of a run.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
 from ..parser.guards import ANOTHER, after_guard, missing_word, n_missing, n_required_words

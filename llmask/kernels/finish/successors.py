@@ -12,8 +12,6 @@ In: tables, a configuration whose mask is built. Out: pairs (token, configuratio
 lexeme 5 ns.
 """
 
-from __future__ import annotations
-
 from ..lexer.dense_transitions import DenseEntry, check_walked, dense_row, dense_state, dense_step
 from ..lexer.states import DEAD, next_state, token_set_of
 from ..machine.constants import ROOT

@@ -10,8 +10,6 @@ In: a lexer state and one whose mask is known. Out: its mask, token count and ex
 both reach in different states; it is given up after MOST_CHANGED.
 """
 
-from __future__ import annotations
-
 from ..lexer.dense_transitions import DenseEntry, dense_row, dense_state, dense_step
 from ..machine.jit import inline, kernel
 from ..regex.nodes import push

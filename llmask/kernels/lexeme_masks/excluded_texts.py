@@ -11,8 +11,6 @@ and expressions after each byte of each name took most of the time.
 In: a lexer state. Out: the state whose mask it has, and exits that this one has not. Cost: 1 us.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import DEAD, is_start, live_lexeme, live_rest, n_live, next_state, state_of
 from ..machine.jit import inline, kernel
 from ..regex.derivatives import derivative

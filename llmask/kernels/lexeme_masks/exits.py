@@ -3,8 +3,6 @@
 In: a node of the trie and the lexer state there. Out: the exit's fields. Cost: a load each, next to each other.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.memory import reserve
 from ..vocabulary.trie_words import depth_of, token_of

@@ -18,8 +18,6 @@ In: a node, the node of plain characters. Out: a number of these. Cost: 2 us, an
 is new.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..regex.constructors import make_concat, make_repeat
 from ..regex.derivatives import derivative

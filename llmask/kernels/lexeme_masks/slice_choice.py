@@ -8,8 +8,6 @@ the llguidance project, docs/optimizations.md.)
 In: a lexer state. Out: a position in `slices`. Cost: under 1 us.
 """
 
-from __future__ import annotations
-
 from ..lexer.dense_transitions import is_wide
 from ..lexer.states import is_lazy, live_rest, n_live, only_rest
 from ..machine.jit import inline, kernel

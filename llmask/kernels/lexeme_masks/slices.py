@@ -5,8 +5,6 @@ slice the trie of the rest: the nodes of the whole trie that lead to another tok
 Cost: two walks of the trie, 1 ms each for 128,000 tokens.
 """
 
-from __future__ import annotations
-
 from ..machine.constants import TRIE_BYTE_MASK, TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
 from ..machine.jit import inline, kernel
 from ..regex.constructors import make_repeat

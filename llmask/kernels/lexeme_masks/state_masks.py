@@ -13,8 +13,6 @@ names have the mask of any string). A mask is found in the first of these ways t
 In: a lexer state. Out: mask, token count and exits in the record of its anonymous state. Cost: the walk's.
 """
 
-from __future__ import annotations
-
 from ..lexer.dense_transitions import is_wide
 from ..lexer.states import DEAD, lexeme_set, live_lexeme, n_live, only_rest, state_of
 from ..machine.jit import inline, kernel

@@ -8,8 +8,6 @@ braces may come; a few dozen of some hundred children go on.
 In: a lexer state and a node, or exits. Out: number of the part, its mask, token count and exits. Cost: the walk's.
 """
 
-from __future__ import annotations
-
 from ..lexer.dense_transitions import DenseEntry, dense_row, dense_state, dense_step, is_wide
 from ..lexer.states import DEAD
 from ..machine.jit import inline, kernel

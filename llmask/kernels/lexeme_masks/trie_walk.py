@@ -19,8 +19,6 @@ In: a node of the trie and the lexer state there. Out: bits of the mask in progr
 Cost: 1.5-2 ns a node in the wide walk, 20 ns a byte of a literal.
 """
 
-from __future__ import annotations
-
 from ..lexer.dense_transitions import (
     DENSE_ENTRIES,
     DenseEntry,

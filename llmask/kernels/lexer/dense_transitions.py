@@ -7,8 +7,6 @@ many.
 In: lexer states. Out: entries. Cost: a step 1 ns, a first step 15 ns.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
 from ..regex.class_maps import class_size, first_of_class, n_classes, next_of_class

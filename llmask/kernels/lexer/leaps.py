@@ -8,8 +8,6 @@ In: a lexer state, a position in the bytes of a token. Out: a state, or DEAD. Co
 state and the derivatives.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..regex.text_derivatives import text_derivative
 from ..tables.interning import MISSING, map_get, map_put

@@ -18,8 +18,6 @@ In: a store's table. Out: state ids.
 Cost: a known transition 2 ns; a new state about 0.3 us and its derivatives.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..regex.class_maps import class_of, meet, n_classes
 from ..regex.derivatives import derivative

@@ -7,8 +7,6 @@ In: addresses, numbers. Out: numbers. Cost: on x86 a plain load or store; `fetch
 line, 5 ns.
 """
 
-from __future__ import annotations
-
 import sys
 
 from .jit import inline

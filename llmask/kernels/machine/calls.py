@@ -5,8 +5,6 @@ A door is compiled with all that it calls. Where two doors build, each would hav
 In: kernels, addresses, numbers. Out: numbers. Cost: 2 ns.
 """
 
-from __future__ import annotations
-
 from .numba_names import intrinsic, ir, types
 
 

@@ -1,7 +1,5 @@
 """Reserved values and field positions, each with its reason. Kernels freeze them when they are compiled."""
 
-from __future__ import annotations
-
 # --- token trie: one 64-bit word a node (llmask/trie/layout.py draws it)
 TRIE_BYTE_MASK = 0xFF  # bits 0-7: byte on the edge into the node, 0 for the root
 TRIE_DEPTH_SHIFT = 8  # bits 8-19: bytes from the root

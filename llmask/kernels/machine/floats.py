@@ -3,8 +3,6 @@
 In: addresses, numbers. Out: numbers. Cost: a load, a store, a rounding.
 """
 
-from __future__ import annotations
-
 from .numba_names import ir, primitive
 
 

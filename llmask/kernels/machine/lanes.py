@@ -7,8 +7,6 @@ In: addresses, the bits of a word, one value. Out: values at an address.
 Cost: 2-6 ns while the values are in the cache.
 """
 
-from __future__ import annotations
-
 import inspect
 
 from .atomics import pointer_to

@@ -10,8 +10,6 @@ Hashes drop what a product has beyond 64 bits. `*` of signed numbers must not: n
 In: addresses, numbers. Out: numbers, addresses. Cost: a load; 50 ns an allocation.
 """
 
-from __future__ import annotations
-
 from .atomics import pointer_to
 from .numba_names import ir, primitive, types
 

@@ -3,8 +3,6 @@
 In: tables, a configuration, tokens or bytes. Out: configurations. Cost: that of configurations.step.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.trie_walk import room_for_words, wide_walk
 from ..lexer.leaps import known_leap, leap
 from ..lexer.states import DEAD, MISS, UNKNOWN, known_next

@@ -12,8 +12,6 @@ In: addresses and strides in bytes. Out: logits in place or copied, and the dead
 Cost: a row of 128,256 float32 in place 3-12 us, copied 15 us, every 12 bytes 10-50 us.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline
 from ..machine.lanes import (
     LANES,

@@ -10,8 +10,6 @@ In: the tables and a configuration. Out: fields of the configuration; `fill` wri
 Cost: of the walks; filling copies 16 KB (0.3 us) and sets 1 ns a listed token.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.kept_masks import intern_mask
 from ..lexeme_masks.state_masks import build_state_mask
 from ..lexeme_masks.trie_walk import has_bit, room_for_words, set_bit

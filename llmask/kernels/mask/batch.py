@@ -16,8 +16,6 @@ caller alone writes 150 masks.
 In: addresses. Out: masks and statuses. Cost: 1 us besides the masks.
 """
 
-from __future__ import annotations
-
 from ..machine.atomics import fetch_add, load_acquire, yield_processor
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind

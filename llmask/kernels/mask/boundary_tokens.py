@@ -6,8 +6,6 @@ exits of these lead on in their turn.
 In: tables, a row, a lexer state whose mask is built. Out: see crossing.py. Cost: 20 ns an exit and node.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.state_masks import first_replaced
 from ..lexeme_masks.subtree_masks import part_mask
 from ..machine.jit import inline, kernel

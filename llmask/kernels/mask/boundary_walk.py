@@ -13,8 +13,6 @@ values have a walk of their own, tracked_walk.py.
 In: the tables, a row and a lexer state. Out: see crossing.py. Cost: 20 ns an exit and node.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.subtree_masks import part_after
 from ..lexer.dense_transitions import DenseEntry, check_walked, dense_row, dense_state, dense_step
 from ..lexer.states import DEAD

@@ -10,8 +10,6 @@ In: the tables, a parse state and a lexer state. Out: numbers of configurations.
 Cost: a known step 4 ns, a step over a lexeme's end 20 ns.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import DEAD, MISS, UNKNOWN, is_start, known_next, next_state
 from ..machine.jit import inline, kernel
 from ..parser.goto import goto, known_goto

@@ -14,8 +14,6 @@ a part, too: it depends on these and on the lexer state after them.
 In: a grammar's table, nodes, rows. Out: the slots above. Cost: 5 ns a token.
 """
 
-from __future__ import annotations
-
 from ..lexer.dense_transitions import DenseEntry, dense_row, dense_step
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind

@@ -16,8 +16,6 @@ In: a matcher's cell, the tree. Out: rows of the bitmask; refused nodes and node
 Cost: 0.2 us a node and its mask.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import MISS
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind

@@ -7,8 +7,6 @@ A trace takes three numbers a byte:
 In: the tables, configurations, bytes. Out: sets of lexemes, rules, configurations. Cost: that of `configurations.step`.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import DEAD, is_start, next_state, token_set_of
 from ..machine.jit import inline, kernel
 from ..parser.goto import goto

@@ -3,8 +3,6 @@
 In: tables, an operation and its numbers. Out: see tables/operations.py.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.slices import count_characters, write_rest
 from ..machine.jit import inline, kernel
 from ..machine.numba_names import lists_at

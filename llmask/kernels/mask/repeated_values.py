@@ -4,8 +4,6 @@ In: a transcript, nodes of the token trie. Out: yes or no. Cost: 15 ns a text of
 like the transcript; else an exit costs a look-up of the whole text.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.exits import child_towards
 from ..machine.jit import inline, kernel
 from ..tables.interning import MISSING, list_item, list_length

@@ -1,4 +1,4 @@
-"""Crossing tokens where a value is tracked: those of the untracked row, and what each transcript adds.
+"""Crossing tokens where a value is tracked: what the untracked row has, and what each transcript adds.
 
 The tokens that cross a lexeme's end are found once for the row, whatever was read of the value, with the nodes of the
 trie at which the text decides (tracked_walk.py). Each transcript walks from these nodes alone. Where a value that ends
@@ -7,8 +7,6 @@ soon may be in its set already, the exits themselves are asked again.
 In: tables, a configuration. Out: see crossing.py; fields of the untracked row's configuration.
 Cost: the walk once a row and lexer state; then 5 ns a token, and the walks from the nodes.
 """
-
-from __future__ import annotations
 
 from ..lexeme_masks.state_masks import build_state_mask
 from ..machine.jit import inline, kernel

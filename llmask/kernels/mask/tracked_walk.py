@@ -23,8 +23,6 @@ brace and the first quote after it are certain, too.
 In: the tables, a row and a lexer state. Out: see crossing.py. Cost: 20 ns an exit and node.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.subtree_masks import part_after
 from ..lexer.dense_transitions import DenseEntry, check_walked, dense_row, dense_state
 from ..lexer.states import DEAD, next_state

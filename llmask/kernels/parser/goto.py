@@ -3,8 +3,6 @@
 In: tables, a parse state, a set of lexemes. Out: parse states. Cost: a known step 10 ns, else that of earley_step.py.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.interning import MISSING, map_get, map_put
 from .earley_step import row_after

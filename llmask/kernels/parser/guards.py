@@ -22,8 +22,6 @@ taken: a row of 600 keys would make 600 sets of 80 bytes.
 In: a grammar's table, a guard, a parameter. Out: yes or no; parameters. Cost: a few loads; a new set about 0.1 us.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..machine.lanes import count_bits
 from ..tables.interning import intern_list, list_item, list_length

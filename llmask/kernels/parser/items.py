@@ -6,8 +6,6 @@
 In: a grammar's table. Out: slots `items`, `n_items` and `item_index`. Cost: 15 ns an item.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..regex.nodes import push
 from ..tables.interning import list_length, list_offset, mix

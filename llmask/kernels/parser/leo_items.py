@@ -6,8 +6,8 @@
 lookahead", Theoretical Computer Science 82, 1991.) A Leo item is stored as a row without predictions; it is never a
 parse state. Its kernel holds the items after the waits that a completion wakes, and those after the ends that these
 have at once; where these are many, they are a Leo item in their turn. So the items of n runs are a chain of n Leo
-items, and a row holds the first one as one item, (LEO_ITEM, 0, its number). The scans and waits of a Leo item are also
-those of the row, SHARED_BY_LEO, one for all over the same lexeme or rule and of the same priority. What follows them is
+items, and a row holds the first one as one item, (LEO_ITEM, 0, its number). The row has the
+scans and waits of a Leo item, too, SHARED_BY_LEO, one for all over the same lexeme or rule and of the same priority. What follows them is
 again a Leo item, found once:
 
     AFTER | rule    after the runs of a rule that began in a row     the targets of the row's waits
@@ -19,13 +19,11 @@ that call each other in a circle of calls after which a run may end (grammar/cha
 one instead, and so are all where a row would hold many Leo items. What is on the chain of a Leo item is left out beside
 it: so the rows after tails are there already, and only the first tails after n runs take time that grows with n.
 
-A Leo item depends on those of lower numbers only: of runs that began in the row itself, the waits are woken at once.
+A Leo item depends on others of lower numbers only: of runs that began in the row itself, the waits are woken at once.
 
 In: rows, what was completed. Out: items in progress; Leo items, remembered as steps of their rows (`goto`).
 Cost: a known one 10 ns, a new one about 1 us.
 """
-
-from __future__ import annotations
 
 from ..machine.jit import inline, kernel
 from ..regex.nodes import push
@@ -48,7 +46,7 @@ from .rows import LEO_MARK, NO_PARSE_STATE, add_kernel, entries_of, intern_row
 
 AFTER = 3 << 29  # in the keys of `goto`: numbers of edges, lexeme sets and steps over tokens are smaller
 ASKED_INTS = 2  # row, step: on the scratch stack
-MOST_COMPARED = 16  # Leo items of a row of which some may hold others, and items of one that are looked at
+MOST_COMPARED = 16  # Leo items of a row, where some may hold others, and items of one that are looked at
 MOST_STEPS = 8  # along a chain, to find a Leo item that another one holds
 
 

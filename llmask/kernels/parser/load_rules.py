@@ -8,8 +8,6 @@ In: the columns of `Rules`. Out: slots `rule_starts` to `required` of a grammar'
 Cost: linear in the edges; nullable rules in rounds, as many as nullable rules nest.
 """
 
-from __future__ import annotations
-
 from ..lexer.states import lexeme_of, single_set
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind

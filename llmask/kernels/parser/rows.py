@@ -12,16 +12,14 @@ origin. The step from row to row (earley_step.py) is thus a pure function and re
 graph-structured stack that all sequences of a grammar share, and a list reaches a fixed point after its first elements.
 
 Scans and waits have passed their edge's guard; the parameter is the one before it. The items of runs that wait for each
-other in a chain may be one item, a Leo item (leo_items.py): a row without predictions, with scans and waits that are
-also those of the rows that hold it, (lexeme or rule, edge, SHARED_BY_LEO, Leo item).
+other in a chain may be one item, a Leo item (leo_items.py): a row without predictions, whose scans and waits the rows
+that hold it have, too: (lexeme or rule, edge, SHARED_BY_LEO, Leo item).
 
 A row knows whether a tracked value begins there, or goes on, as it does where the origin of an item tracks one
 (values/parse_states.py). Where the set of an item holds a text that is not known, the row is undecided.
 
 In: items in progress. Out: row ids. Cost: a new row about 1 us and 10 ns an item.
 """
-
-from __future__ import annotations
 
 from ..lexer.states import lexeme_set, start_state, token_set_of
 from ..machine.jit import inline, kernel

@@ -11,8 +11,6 @@ be both, and the terminal is what the grammar names.
 In: the tables, a row, a token. Out: parse states, lists of tokens. Cost: a known step 10 ns, a new one that of `goto`.
 """
 
-from __future__ import annotations
-
 from ..lexeme_masks.trie_walk import has_bit, set_bit
 from ..lexer.states import lexeme_set, token_set_of
 from ..machine.jit import inline, kernel

@@ -18,8 +18,6 @@ A step that leads nowhere (the value was in the set) is NO_PARSE_STATE.
 In: tables, a parse state, a set of lexemes. Out: parse states. Cost: with a text 1 us beside the shared step.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.interning import MISSING, map_get, map_put
 from ..values.parse_states import MOST_ROWS, parse_state_of, row_of, transcript_of

@@ -3,8 +3,6 @@
 In: tables, a wait for the value's rule. Out: items in progress. Cost: of a known text 0.3 us.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import kernel
 from ..tables.kinds import EdgeKind
 from ..values.called_rules import has_text, has_unknown, texts_of, with_text

@@ -7,8 +7,6 @@ In: next states, then accepting and distance of each state (see `RegexNodes.dfa`
 states, class of each byte. Out: a node. Cost: 1 ns a number, ten times as much where the system has to find memory.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.kinds import NodeKind
 from ..tables.memory import copy_bytes, reserve

@@ -26,8 +26,6 @@ for the last byte of a letter.
 In: node ids; lists of operands on the scratch stack. Out: node ids. Cost: a hash look-up, about 30 ns.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.interning import intern_list, mix
 from ..tables.kinds import NodeKind

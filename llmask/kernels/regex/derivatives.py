@@ -14,8 +14,6 @@ In: a store's table and node ids. Out: node ids.
 Cost: a known derivative 3 ns; a new one 50-200 ns an operator on the way down.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.kinds import NodeKind
 from ..tables.memory import reserve, spend

@@ -10,8 +10,6 @@ In: a store's table, a node. Out: yes or no.
 Cost: nothing without intersection and complement; else a derivative a step, most often some dozen.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.kept import bring_back, can_keep, keep
 from ..tables.kinds import NodeKind

@@ -5,8 +5,6 @@
 In: a store's table. Out: numbers. Cost: two loads.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
 from ..tables.interning import list_item, list_length

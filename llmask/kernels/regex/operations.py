@@ -3,8 +3,6 @@
 In: a store's table, one that keeps what is not done, an operation and its numbers. Out: see tables/operations.py.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import kernel
 from ..tables.operations import Operation
 from .automata import add_automaton, put_numbers

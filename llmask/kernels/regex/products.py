@@ -15,8 +15,6 @@ In: nodes. Out: yes or no, or bytes. Cost: a derivative or two, and mostly an em
 class: some microseconds for lexemes, 30 us for a JSON string, some milliseconds at the bounds below.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.interning import mix
 from ..tables.memory import fill_bytes, reserve, spend

@@ -13,8 +13,6 @@ an emptiness test of 170,000 derivatives.
 In: operands on the scratch stack. Out: node ids. Cost: O(n log n) for n operands.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.int_lists import sort_ints
 from ..tables.interning import intern_list, list_item

@@ -7,8 +7,6 @@ After a token in a key each of these is one expression; taken byte by byte, each
 In: a node, bytes at an address. Out: a node. Cost: 2 ns a byte of a literal, else that of derivatives.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.kinds import NodeKind
 from ..tables.memory import load_u8, spend

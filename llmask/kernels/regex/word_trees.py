@@ -15,8 +15,6 @@ After WORDS_A_PART the operation stops, and goes on when others have had their t
 In: words, ascending, all different. Out: a node. Cost: about 0.3 us a word.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.interning import mix
 from ..tables.kept import NOT_DONE, bring_back, keep

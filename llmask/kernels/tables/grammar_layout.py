@@ -3,8 +3,6 @@
 In: nothing. Out: `GRAMMAR`. Cost: none.
 """
 
-from __future__ import annotations
-
 from ..machine.records import Also, Array, Flags, Lists, Map, Published, Record, Slots
 from .memory import FIRST_FREE_SLOT
 

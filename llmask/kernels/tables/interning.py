@@ -14,8 +14,6 @@ Equal lists get equal ids, so identity of regular expressions, lexer states and 
 Readers without the lock may look up maps: an entry is written in full before the index shows it.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..machine.raw import wrapped_product
 from ..machine.records import ENTRY, LIST, Lists, Map

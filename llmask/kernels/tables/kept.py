@@ -7,8 +7,6 @@ whatever others write in between: nodes and literals of a store never change. Wh
 In: a store's table, the table that keeps. Out: the scratch stack as it was. Cost: 1 ns an item.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..machine.records import Array, Slots
 from .memory import FIRST_FREE_SLOT, address_of, copy_bytes, reserve

@@ -3,8 +3,6 @@
 In: nothing. Out: enumerations. Cost: none.
 """
 
-from __future__ import annotations
-
 from ..machine.records import Kind
 
 

@@ -26,8 +26,6 @@ In: a table, the slots of buckets and of the number of records; the address of r
 Out: record numbers. Cost: 5 ns a look-up besides the loads.
 """
 
-from __future__ import annotations
-
 from ..machine.atomics import load_acquire, publish_i32, store_release
 from ..machine.jit import inline, kernel
 from .memory import address_of, block, ensure, load_i32, load_i64, store_i32

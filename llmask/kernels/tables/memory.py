@@ -26,8 +26,6 @@ In: a table and a slot. Out: addresses.
 Cost: an access is two loads; with LLMASK_CHECK_BOUNDS=1 every access is compared with the block's size.
 """
 
-from __future__ import annotations
-
 import mmap
 import sys
 

@@ -5,8 +5,6 @@
 In: nothing. Out: `Operation`. Cost: none.
 """
 
-from __future__ import annotations
-
 from ..machine.records import Kind
 
 

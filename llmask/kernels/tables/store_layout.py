@@ -3,8 +3,6 @@
 In: nothing. Out: `STORE`. Cost: none.
 """
 
-from __future__ import annotations
-
 from ..machine.records import Array, Flags, Lists, Map, Published, Record, Slots
 from .memory import FIRST_FREE_SLOT
 

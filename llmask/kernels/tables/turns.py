@@ -8,8 +8,6 @@ little has to be built; else it is left to an operation. Both kinds have the tab
 In: a store's table, and who writes: LOCKED, FORKING, or the address of a cell. Out: nothing. Cost: 10 ns.
 """
 
-from __future__ import annotations
-
 from ..machine.atomics import exchange, load_acquire, store_release, yield_processor
 from ..machine.jit import inline, kernel
 from .memory import address_of

@@ -13,8 +13,6 @@ A number whose exponent has more than MAX_EXPONENT_DIGITS is equal to its own te
 In: bytes in `plain_text`. Out: numbers of texts. Cost: about 10 ns a byte and 50 ns a value.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.int_lists import put, sort_ints
 from ..tables.interning import MISSING, find_list, hash_i32, intern_list

@@ -7,8 +7,6 @@ parse state is the row's own number and costs nothing.
 In: a grammar's table, parse states, bytes. Out: parse states. Cost: nothing in rows; a known byte of a value 0.1 us.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.interning import MISSING, map_get, map_key, map_put
 from ..tables.memory import LIMIT_BYTES, exceed

@@ -9,8 +9,6 @@ takes 200 bytes. (Sorted lists of texts took 4 KB for 1,000, and every mask make
 In: a grammar's table, sets, texts. Out: sets. Cost: a few loads to ask for a member, about 0.3 us for one more.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.interning import copy_list, intern_list, list_item, list_length
 from ..tables.memory import reserve

@@ -13,8 +13,6 @@ No form is longer than its spelling. Numbers, arrays and objects are compared as
 In: bytes in `text`. Out: bytes in `plain_text`, numbers of texts. Cost: a few ns a byte.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.int_lists import put
 from ..tables.interning import find_list, hash_i32, intern_list

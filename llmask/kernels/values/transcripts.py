@@ -11,8 +11,6 @@ Bytes of the ignored lexeme are left out. Readers without the lock may follow tr
 In: a grammar's table, transcripts, symbols. Out: transcripts, texts. Cost: a known symbol 10 ns, a byte of a text 5 ns.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import inline, kernel
 from ..tables.interning import map_get, map_key, map_put
 from ..tables.memory import reserve, spend

@@ -12,8 +12,6 @@ In: `token_offsets` int32[n_tokens + 1], `token_data` uint8[n_bytes], ids of the
 children as `llmask/trie/layout.py` describes them. Cost: 128,000 tokens (800 KB, 274,000 nodes) in 13 ms.
 """
 
-from __future__ import annotations
-
 from ..machine.constants import TRIE_DEPTH_SHIFT, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
 from ..machine.jit import door, inline
 from ..tables.memory import copy_bytes

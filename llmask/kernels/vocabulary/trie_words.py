@@ -3,8 +3,6 @@
 In: a word. Out: numbers. Cost: a shift and a mask.
 """
 
-from __future__ import annotations
-
 from ..machine.constants import (
     TRIE_BYTE_MASK,
     TRIE_DEPTH_MASK,

@@ -10,8 +10,6 @@ In: `data` uint8, the mapped file or the text block. Out: positions, offsets and
 2 ms for the 128,256 tokens and 280,147 merges of Llama 3.
 """
 
-from __future__ import annotations
-
 from ..machine.jit import door, inline
 from ..tables.memory import copy_bytes
 
