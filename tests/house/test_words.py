@@ -12,7 +12,9 @@ from .test_kernels import modules
 
 STAGES = ("regex/", "lexer/", "lexeme_masks/", "parser/", "values/", "mask/", "finish/")
 NARROW = {"link": ("parser/",), "point": ("parser/", "mask/")}  # elsewhere chains have links, and numbers points
-OTHER_MEANINGS = re.compile(r"\bin place\b|\b(code|fixed|decimal) points?\b|\bfloating point\b", re.IGNORECASE)
+OTHER_MEANINGS = re.compile(
+    r"So many tokens, so little|\bin place\b|\b(code|fixed|decimal) points?\b|\bfloating point\b", re.IGNORECASE
+)
 # English that slows a reader down, and what to write: after, is, the others, no, whose, how many
 FILLERS = ("behind", "stands", "those of", "is none", "are none", "of which", "so many")
 

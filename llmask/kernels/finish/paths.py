@@ -174,7 +174,7 @@ def _find_spelled_bytes(store):
 
 @inline
 def _begin_search(store):
-    """Make room for nodes, and forget those of the last search."""
+    """Make room for nodes, and forget the last search."""
     _find_spelled_bytes(store)
     n_bytes = SEARCH_INDEX_SIZE * 4
     fill_bytes(reserve(store.search_index, SEARCH_INDEX_SIZE).address, n_bytes, 0)

@@ -4,7 +4,7 @@
 
 Where a byte leads both to the same state, all below is as in the known mask and is passed over. So states that soon
 meet again, as those inside the beginning of a trigger or after an asterisk in a comment do with the others, cost some
-hundred steps in place of the whole trie.
+hundred steps in position of the whole trie.
 
 In: a lexer state and one whose mask is known. Out: its mask, token count and exits. Cost: 5 ns a child of a node that
 both reach in different states; it is given up after MOST_CHANGED.
@@ -20,7 +20,7 @@ from .trie_walk import clear_bit, has_bit, mask_words, set_bit, write_frame
 
 MOST_CHANGED = 2048  # children looked at; a whole walk of 128,000 tokens is worth 50,000
 GIVEN_UP = -1
-NO_ROW = -1  # in place of a dense row: nothing leads on
+NO_ROW = -1  # in position of a dense row: nothing leads on
 
 
 @inline
@@ -107,6 +107,6 @@ def _keep_exits(store, base, first_changed):
     first = store.states[base].first_exit
     for i in range(first, first + store.states[base].n_exits):
         node = store.exits[i].node
-        place = bisect_left(store.scratch, first_changed, store.scratch_top, node)
-        if place == store.scratch_top or store.scratch[place] != node:
+        position = bisect_left(store.scratch, first_changed, store.scratch_top, node)
+        if position == store.scratch_top or store.scratch[position] != node:
             add_exit(store, node, store.exits[i].state)

@@ -24,7 +24,7 @@ def add_exit(store, node, state):
 
 @inline
 def bisect_left(items, first, end, value):
-    """Place of the first of the ascending items[first:end] that is not below a value, or `end`."""
+    """Position of the first of the ascending items[first:end] that is not below a value, or `end`."""
     while first < end:
         middle = (first + end) >> 1
         if items[middle] < value:

@@ -8,7 +8,7 @@ from ..machine.lanes import lowest_bit, without_lowest_bit
 from ..machine.raw import VECTOR_BYTES, differ_vectors
 from ..tables.interning import mix
 from ..tables.kinds import MaskKind
-from ..tables.linear_hash import HASH_BITS, NOT_FOUND, add_record, first_place, next_record
+from ..tables.linear_hash import HASH_BITS, NOT_FOUND, add_record, first_probe, next_record
 from ..tables.memory import block, copy_bytes, ensure, load_i32, load_i64, new_block, reserve, store_i64
 from ..tables.store_layout import STORE
 from .trie_walk import has_bit, set_bit
@@ -62,10 +62,10 @@ def _store_mask(store, words):
 def intern_mask(table, masks, heads, count, links_slot, words, n_words):
     """Number of an equal mask of a table, which has them in these slots, or of a new copy."""
     hashed = _hash_words(words, n_words)
-    place = first_place(table, heads, count, hashed)
+    probe = first_probe(table, heads, count, hashed)
     links = block(table, links_slot)
-    while place != 0:
-        number, place = next_record(place, links, _LINK_BYTES, hashed)
+    while probe != 0:
+        number, probe = next_record(probe, links, _LINK_BYTES, hashed)
         if number != NOT_FOUND and _are_equal(load_i64(block(table, masks) + number * 8), words, n_words * 4):
             return number
     number = table[count]
@@ -125,7 +125,7 @@ def _list_tokens(store, words, n_tokens):
 
 @inline
 def keep_mask(store, words, n_tokens, most_listed):
-    """Keep a mask as a list, or as a bitmask where it has more tokens; its kind, and its place or number."""
+    """Keep a mask as a list, or as a bitmask where it has more tokens; its kind, and its position or number."""
     if n_tokens <= most_listed:
         return MaskKind.LIST, _list_tokens(store, words, n_tokens)
     return MaskKind.WORDS, _store_mask(store, words)

@@ -40,7 +40,7 @@ from .excluded_texts import free_state, put_ends_right, state_after_path
 from .exits import add_exit, bisect_left
 
 NEAR_NODES = 2048  # a subtree of this size is 16 KB: jumping within it is cheaper than reading lists of children
-# an entry of the stack: node | whether it was asked for an exit | place of its dense row
+# an entry of the stack: node | whether it was asked for an exit | address of its dense row
 NODE_SHIFT = 33
 ASKED = 1 << 32
 ROW_BITS = ASKED - 1

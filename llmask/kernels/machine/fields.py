@@ -128,7 +128,7 @@ def _type_of(declared: Declared | None) -> Any:
 
 
 def _has_attributes(type_: Any, find_type: Callable[[Any, str], Any]) -> None:
-    """Let numba know the attributes of a type: `find_type` tells the type of one by its name, None: there is none."""
+    """Let numba know the attributes of a type: `find_type` tells the type of one by its name, or None."""
     members = {"key": type_, "generic_resolve": lambda self, given, name: find_type(given, name)}
     infer_getattr(type(f"{type_.__name__}Attributes", (AttributeTemplate,), members))
 
@@ -387,7 +387,7 @@ def _at(context: Any, builder: Any, types_: Any, args: Any) -> Any:
 
 
 def _following(builder: Any, type_: Any, record: Any, number: Any) -> Any:
-    """Pointer to the record so many after another."""
+    """Pointer to the record that is `number` records after another."""
     place = builder.mul(number, _I64(type_.record.n_bytes * 8 // type_.bits))
     return builder.gep(record, [place])
 

@@ -51,7 +51,7 @@ class _Method(ctypes.Structure):
 
 @cache
 def sources_digest() -> str:
-    """Digest of every file of the kernels, subfolders too, with its path; "" where there are none, as in a zip file."""
+    """Digest of every file of the kernels, subfolders too, with its path; "" if none can be read (a zip file)."""
     digest = hashlib.sha256()
     paths = sorted(KERNELS.rglob("*.py"))
     for path in paths:

@@ -13,7 +13,7 @@ In: addresses, numbers. Out: numbers, addresses. Cost: a load; 50 ns an allocati
 from .atomics import pointer_to
 from .numba_names import ir, primitive, types
 
-# address of fresh memory, 0 when there is none; `give_back` it in the same call
+# address of fresh memory, 0 if memory is short; `give_back` it in the same call
 borrow = types.ExternalFunction("malloc", types.int64(types.int64))
 borrow_zeros = types.ExternalFunction("calloc", types.int64(types.int64, types.int64))
 give_back = types.ExternalFunction("free", types.void(types.int64))

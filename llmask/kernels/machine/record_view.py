@@ -13,7 +13,7 @@ _FLOATS = {32: ctypes.c_float, 64: ctypes.c_double}
 
 
 def load(address: int, bits: int) -> int:
-    """A number of some bits, those of 8 without a sign."""
+    """A number of some bits; 8 bits have no sign."""
     return _NUMBERS[bits].from_address(address).value
 
 

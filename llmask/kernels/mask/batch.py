@@ -60,7 +60,7 @@ def fill_row(cell, mask, n_rows, row_words, row):
     filtered = fields[CellField.FILTER]
     if filtered == ASK:
         return FILL_MISS
-    # the mask of the grammar, or what the cell has in its place
+    # the mask of the grammar, or what the cell has instead
     words = mask + row * row_words * 4
     if filtered == LIST:
         write_list(store, cell, words)

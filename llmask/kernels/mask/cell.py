@@ -57,6 +57,8 @@ ASK = -1  # not known yet, or not a matter of kernels: the matcher fills the mas
 FILTER = 1
 LIST = 2
 
+RANGE_BYTES, RANGE_END = 8, 4  # of (first, end), int32
+
 
 @inline
 def clear_bit(words, token):
@@ -74,7 +76,7 @@ def clear_listed(words, tokens, n):
 def clear_ranges(words, ranked, ranges, n):
     """Take the tokens of int32[n, 2] parts of a list out of a mask."""
     for i in range(n):
-        first, end = load_i32(ranges + i * 8), load_i32(ranges + i * 8 + 4)
+        first, end = load_i32(ranges + i * RANGE_BYTES), load_i32(ranges + i * RANGE_BYTES + RANGE_END)
         for at in range(first, end):
             clear_bit(words, load_i32(ranked + at * 4))
 

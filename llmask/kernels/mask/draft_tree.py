@@ -2,7 +2,7 @@
 
     node 0                the last accepted token: where the matcher is
     next_token[node]      the first of the tokens that were guessed after it, -1: none
-    next_sibling[node]    another token that was guessed in its place, -1: none
+    next_sibling[node]    another token that was guessed instead, -1: none
 
 Nodes are visited parent first (preorder, with a stack). What is not built yet ends the walk; the caller has it built
 and calls again, and the walk goes on where it was. `state` keeps what it needs, int64[STATE_FIELDS + 3 * n_nodes]:

@@ -8,10 +8,10 @@ from ..machine.jit import inline, kernel
 from ..machine.numba_names import lists_at
 from ..parser.load_rules import load_rules
 from ..parser.token_terminals import named_ranges
-from ..tables.interning import MISSING, list_item, list_length, map_get, map_put
+from ..tables.interning import list_item, list_length
 from ..tables.memory import load_i64
 from ..tables.operations import Operation
-from ..values.called_rules import DERIVES_NOTHING, init_sets, is_productive, late_key
+from ..values.called_rules import init_sets, put_late, put_variant
 from ..values.texts import init_texts
 from .advance import live_bytes, take_bytes, take_token, walk_all
 from .assemble import build_mask
@@ -30,13 +30,6 @@ def _load(store, grammar, data):
         return result
     init_configurations(grammar)
     return first_configuration(store, grammar)
-
-
-@inline
-def _put(grammar, key, value):
-    """Enter what was requested, unless it is there by now."""
-    if map_get(grammar.variants, key) == MISSING:
-        map_put(grammar.variants, key, value)
 
 
 @inline
@@ -63,9 +56,9 @@ def run(store, grammar, operation, a, b, c, data):
     if operation == Operation.LOAD_MORE:
         load_rules(store, grammar, data)
     if operation == Operation.PUT_VARIANT:
-        _put(grammar, (a << 32) | b, c if c >= 0 and is_productive(grammar, c) else DERIVES_NOTHING)
+        put_variant(grammar, a, b, c)
     if operation == Operation.PUT_LATE:
-        _put(grammar, late_key(a), b)
+        put_late(grammar, a, b)
     if operation == Operation.READ_LIST:
         return _read(lists_at(grammar, a), b, data)
     if operation == Operation.COUNT_CHARACTERS:

@@ -6,9 +6,9 @@
 lookahead", Theoretical Computer Science 82, 1991.) A Leo item is stored as a row without predictions; it is never a
 parse state. Its kernel holds the items after the waits that a completion wakes, and those after the ends that these
 have at once; where these are many, they are a Leo item in their turn. So the items of n runs are a chain of n Leo
-items, and a row holds the first one as one item, (LEO_ITEM, 0, its number). The row has the
-scans and waits of a Leo item, too, SHARED_BY_LEO, one for all over the same lexeme or rule and of the same priority. What follows them is
-again a Leo item, found once:
+items, and a row holds the first one as one item, (LEO_ITEM, 0, its number). The row has the scans and waits of a Leo
+item, too, SHARED_BY_LEO, one for all over the same lexeme or rule and of the same priority. What follows them is again
+a Leo item, found once:
 
     AFTER | rule    after the runs of a rule that began in a row     the targets of the row's waits
     edge            after edges like it from a Leo item              the targets of its scans or waits over them

@@ -20,26 +20,26 @@ SAID_DISTANCE = 1  # bytes from there to a state that accepts
 
 
 @kernel
-def put_numbers(store, place, n_all, data):
-    """Copy the next numbers of an automaton to `place`; -1: they are the first of `n_all`. Returns where they are."""
-    if place < 0:
-        place = store.n_dfa_pool
-        reserve(store.dfa_pool, place + n_all)
-        store.n_dfa_pool = place + n_all
-    copy_bytes(store.dfa_pool.address + place * 4, data.ctypes.data, data.shape[0] * 4)
-    return place
+def put_numbers(store, position, n_all, data):
+    """Copy the next numbers of an automaton to `position`; -1: they are the first of `n_all`. Returns where."""
+    if position < 0:
+        position = store.n_dfa_pool
+        reserve(store.dfa_pool, position + n_all)
+        store.n_dfa_pool = position + n_all
+    copy_bytes(store.dfa_pool.address + position * 4, data.ctypes.data, data.shape[0] * 4)
+    return position
 
 
 @kernel
-def add_automaton(store, width, n_states, place, class_of_byte):
-    """The node of state 0 of an automaton whose numbers are at `place`."""
+def add_automaton(store, width, n_states, position, class_of_byte):
+    """The node of state 0 of an automaton whose numbers are at `position`."""
     class_map = map_of_classes(store, class_of_byte)
     dfa = store.n_dfas
     info = reserve(store.dfas, dfa + 1)
     info[dfa].map = class_map
     info[dfa].width = width
-    info[dfa].first = place
-    info[dfa].said = place + n_states * width
+    info[dfa].first = position
+    info[dfa].said = position + n_states * width
     store.n_dfas = dfa + 1
     return make_dfa(store, dfa, 0)
 

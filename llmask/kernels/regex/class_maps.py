@@ -34,7 +34,7 @@ def push_set(store, word):
 
 @inline
 def add_to_set(store, first, byte):
-    """Add a byte to the set that begins at a place of the scratch stack."""
+    """Add a byte to the set that begins at a position of the scratch stack."""
     at = first + (byte >> 5)
     store.scratch[at] = store.scratch[at] | (1 << (byte & 31))
 

@@ -29,7 +29,7 @@ In: node ids; lists of operands on the scratch stack. Out: node ids. Cost: a has
 from ..machine.jit import inline, kernel
 from ..tables.interning import intern_list, mix
 from ..tables.kinds import NodeKind
-from ..tables.linear_hash import HASH_BITS, NOT_FOUND, add_record, first_place, next_record
+from ..tables.linear_hash import HASH_BITS, NOT_FOUND, add_record, first_probe, next_record
 from ..tables.memory import exceed, reserve, spend
 from ..tables.store_layout import LIMIT_NODES, STORE
 from .class_maps import SET_INTS, add_to_set, init_maps, map_of_set, meet, push_set
@@ -69,9 +69,9 @@ def find_node(store, kind, a, b, low, high):
     """Id of an equal node, or -1 - (its hash)."""
     hashed = _node_hash(store, kind, a, b, low, high) & HASH_BITS
     nodes = store.nodes
-    place = first_place(store, STORE.node_heads, STORE.n_nodes, hashed)
-    while place != 0:
-        node, place = next_record(place, nodes.address + _NEXT, _NODE_BYTES, hashed)
+    probe = first_probe(store, STORE.node_heads, STORE.n_nodes, hashed)
+    while probe != 0:
+        node, probe = next_record(probe, nodes.address + _NEXT, _NODE_BYTES, hashed)
         if node != NOT_FOUND and nodes[node].kind == kind and nodes[node].b == b:
             if kind == NodeKind.LITERAL:
                 if _same_literal(store, nodes[node].a, a, b):

@@ -138,7 +138,7 @@ def _of_operands(store, node, byte):
         known = known_derivative(store, member, byte)
         if known == NOT_TAKEN:
             if not is_missing:
-                store.scratch_top = first  # the derivatives pushed so far make place for what is missing
+                store.scratch_top = first  # the derivatives pushed so far make room for what is missing
             is_missing = True
             push(store, member)
         elif known == Node.EMPTY and is_and:

@@ -28,8 +28,8 @@ MOST_EXTENDED = 2048
 MOST_ROAMED = 32
 MOST_STATES = 512  # of `is_open`
 MOST_NODES = 50_000  # that `extensions` may add: derivatives of counts inside counts are large
-MAY_BOTH_END = 256  # place after the flags of the bytes
-ROOM = 4  # places of the index for each pair
+MAY_BOTH_END = 256  # position after the flags of the bytes
+ROOM = 4  # entries of the index for each pair
 LEADS_ON = 1  # marks of `is_open`
 LEADS_FAR = 2  # to a state that leads on, too
 

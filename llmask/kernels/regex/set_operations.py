@@ -306,7 +306,7 @@ def _meet_repeats(store, first):
 
 @inline
 def _counted_alike(store, first, i):
-    """Place of the x{a,b}t for which the scratch item `i` is a y{c,d}t, or -1."""
+    """Position of the x{a,b}t for which the scratch item `i` is a y{c,d}t, or -1."""
     one = _repeat_head(store, store.scratch[i])
     tail = _tail(store, store.scratch[i])
     if one == Node.EMPTY or (tail != Node.EPSILON and tail != QUOTE) or not store.nodes[store.nodes[one].a].all_units:

@@ -1,10 +1,10 @@
 """Prefix trees of long lists of words, as nodes: what `regex/word_lists.py` asks for, see there.
 
-The words are copied to `literals` once, so a piece of a word is a place there and its length. A branch is a place where
+The words are copied to `literals` once, so a piece of a word is a position there and its length. A branch is where
 words part. The open branches are those on the path to the word at hand. They are on the scratch stack, the deepest on
 top: its depth in bytes, and an entry for each word or deeper branch that goes on from it:
 
-    LETTER   the next byte; WORD_ENDS where there is none, JOINED once another entry has it
+    LETTER   the next byte; WORD_ENDS at the end of a word, JOINED once another entry has it
     HASH     of PIECE, LENGTH: the bytes that follow
     NODE     what follows these
 
@@ -26,7 +26,7 @@ from .set_operations import make_union
 
 BRANCH_ENTRY = 5
 LETTER, HASH, PIECE, LENGTH, NODE = range(BRANCH_ENTRY)
-WORD_ENDS, JOINED = -1, -2  # in place of a letter
+WORD_ENDS, JOINED = -1, -2  # in position of a letter
 DEPTH, N_ENTRIES, BRANCH_BEFORE = -3, -2, -1  # before a branch's entries
 HEADER = 3
 NO_BRANCH = 0
@@ -51,14 +51,14 @@ def make_words(store, kept, data):
     else:
         bring_back(store, kept)
         first = kept.progress
-        at = kept.word_place
+        at = kept.word_at
         branch = kept.word_branch
         before = store.scratch[branch + DEPTH]  # as at the end of each round below
     literals = store.literals
     for i in range(first, n_words):
         if i == first + WORDS_A_PART:
             keep(store, kept, i)
-            kept.word_place = at
+            kept.word_at = at
             kept.word_branch = branch
             return NOT_DONE
         length = data[FIRST_LENGTH + i]

@@ -17,7 +17,7 @@ Readers without the lock may look up maps: an entry is written in full before th
 from ..machine.jit import inline, kernel
 from ..machine.raw import wrapped_product
 from ..machine.records import ENTRY, LIST, Lists, Map
-from .linear_hash import HASH_BITS, NOT_FOUND, add_record, drop_record, first_place, next_record
+from .linear_hash import HASH_BITS, NOT_FOUND, add_record, drop_record, first_probe, next_record
 from .memory import get_i32, load_i64, reserve, spend, store_i64
 
 _HEADS, _COUNT = Lists.parts["heads"][0], Lists.parts["count"][0]
@@ -73,9 +73,9 @@ def find_list(lists, address, first, n, hashed):
     """Id of the list int32 `address[first : first + n]`, or MISSING; `hashed` is its hash_i32."""
     records = lists.records
     pool = lists.pool
-    place = first_place(lists.table, lists.slot + _HEADS, lists.slot + _COUNT, hashed)
-    while place != 0:
-        number, place = next_record(place, records.address + _LIST_LINK, _LIST_BYTES, hashed)
+    probe = first_probe(lists.table, lists.slot + _HEADS, lists.slot + _COUNT, hashed)
+    while probe != 0:
+        number, probe = next_record(probe, records.address + _LIST_LINK, _LIST_BYTES, hashed)
         if number != NOT_FOUND and records[number].length == n:
             offset = records[number].offset
             same = True
@@ -136,10 +136,10 @@ def _key_address(entries, entry):
 @inline
 def _find_entry(pairs, key):
     hashed = _hash_key(key)
-    place = first_place(pairs.table, pairs.slot + _MAP_HEADS, pairs.slot + _MAP_COUNT, hashed)
+    probe = first_probe(pairs.table, pairs.slot + _MAP_HEADS, pairs.slot + _MAP_COUNT, hashed)
     entries = pairs.entries.address
-    while place != 0:
-        entry, place = next_record(place, entries + _ENTRY_LINK, _ENTRY_BYTES, hashed)
+    while probe != 0:
+        entry, probe = next_record(probe, entries + _ENTRY_LINK, _ENTRY_BYTES, hashed)
         if entry != NOT_FOUND and load_i64(_key_address(entries, entry)) == key:
             return entry
     return NOT_FOUND

@@ -18,7 +18,7 @@ KEPT = Slots(
     progress="how far it is; grows",
     search_low="of a search, see regex/emptiness.py",
     search_oldest="",
-    word_place="of a list of words, see regex/word_trees.py",
+    word_at="of a list of words, see regex/word_trees.py",
     word_branch="",
 )
 NOT_DONE = -5  # what an operation returns that has stopped by itself

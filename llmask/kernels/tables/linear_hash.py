@@ -2,16 +2,16 @@
 
 Records are numbered from 0 and lie in a block of their own; two int32 of a record, NEXT and HASH, belong to the index.
 
-    buckets  int64[n_buckets, PLACES]; n_buckets = max(MIN_BUCKETS, n_records // PER_BUCKET)
-    place    hash << 32 | number of a record + 1; 0 = free, and so are the places after it. The last place of a bucket
+    buckets  int64[n_buckets, PROBES]; n_buckets = max(MIN_BUCKETS, n_records // PER_BUCKET)
+    probe    hash << 32 | number of a record + 1; 0 = free, and so are the probes after it. The last probe of a bucket
              has LAST, and MORE where the bucket overflows: the other records are a chain, from NEXT of its record on
     NEXT     next record of the chain + 1, 0 = the last
     HASH     31 bits
 
-A bucket is a line or two of the cache, and a record lies anywhere in memory, 50 ns away. The hash in a place tells
+A bucket is a line or two of the cache, and a record lies anywhere in memory, 50 ns away. The hash in a probe tells
 whether the record can be the right one, and to which bucket it goes when its bucket is split: most look-ups read one
-record, and splits only those of chains. (Chains from the first record on took 8 % more of a first document in which all
-names are new.)
+record, and splits only the records of chains. (Chains from the first record on took 8 % more of a first document in
+which all names are new.)
 
 With 2^k <= n_buckets < 2^(k+1), a hash belongs to bucket `hash mod 2^(k+1)` if there is one, else to `hash mod 2^k`. A
 new bucket takes its records from one other bucket. (An open-addressed table of 300,000 lexer states took 15 ms to
@@ -30,15 +30,15 @@ from ..machine.atomics import load_acquire, publish_i32, store_release
 from ..machine.jit import inline, kernel
 from .memory import address_of, block, ensure, load_i32, load_i64, store_i32
 
-PLACES = 8
+PROBES = 8
 PER_BUCKET = 5
 MIN_BUCKETS = 4
 HASH_BITS = 0x7FFFFFFF
 NOT_FOUND = -1
-NUMBER_BITS = (1 << 30) - 1  # of what is in a place: number of its record + 1
+NUMBER_BITS = (1 << 30) - 1  # of what is in a probe: number of its record + 1
 LAST = 1 << 30
 MORE = 1 << 31
-_BUCKET_BYTES = 8 * PLACES
+_BUCKET_BYTES = 8 * PROBES
 _NOWHERE = 0
 
 
@@ -72,8 +72,8 @@ def _bucket(hashed, n_buckets):
 
 
 @inline
-def first_place(table, buckets, count, hashed):
-    """Where to look for records with this hash: the first place of their bucket, or 0."""
+def first_probe(table, buckets, count, hashed):
+    """Where to look for records with this hash: the first probe of their bucket, or 0."""
     n_buckets = _n_buckets(load_acquire(address_of(table) + count * 8))
     address = block(table, buckets)
     if address == 0:
@@ -82,24 +82,24 @@ def first_place(table, buckets, count, hashed):
 
 
 @inline
-def next_record(place, links, size, hashed):
+def next_record(probe, links, size, hashed):
     """The next record with this hash, or NOT_FOUND, and where to look on, 0: nowhere.
 
-    `place` is the address of a place, or minus the number + 1 of the record before in a chain.
+    `probe` is the address of a probe, or minus the number + 1 of the record before in a chain.
     """
-    while place > 0:
-        item = load_acquire(place)
+    while probe > 0:
+        item = load_acquire(probe)
         if item == 0:
             return NOT_FOUND, _NOWHERE
-        place += 8
+        probe += 8
         if item & LAST != 0:
-            place = -(item & NUMBER_BITS) if item & MORE != 0 else _NOWHERE
+            probe = -(item & NUMBER_BITS) if item & MORE != 0 else _NOWHERE
         if item >> 32 == hashed:
-            return (item & NUMBER_BITS) - 1, place
-    while place < 0:
-        place = -_next_in_chain(links, -place, size)
-        if place != _NOWHERE and load_i32(_hash_address(links, -place, size)) == hashed:
-            return -place - 1, place
+            return (item & NUMBER_BITS) - 1, probe
+    while probe < 0:
+        probe = -_next_in_chain(links, -probe, size)
+        if probe != _NOWHERE and load_i32(_hash_address(links, -probe, size)) == hashed:
+            return -probe - 1, probe
     return NOT_FOUND, _NOWHERE
 
 
@@ -123,9 +123,9 @@ def add_record(table, buckets, count, links, size, hashed):
 def _put(bucket, number, hashed, links, size):
     """Enter the record with this number + 1 as the last one of a bucket."""
     at = links + (number - 1) * size
-    for place in range(bucket, bucket + _BUCKET_BYTES - 8, 8):
-        if load_i64(place) == 0:
-            store_release(place, hashed << 32 | number)
+    for probe in range(bucket, bucket + _BUCKET_BYTES - 8, 8):
+        if load_i64(probe) == 0:
+            store_release(probe, hashed << 32 | number)
             return
     last = bucket + _BUCKET_BYTES - 8
     item = load_i64(last)
@@ -146,15 +146,15 @@ def _deal(source, target, n_buckets, chosen, dropped, links, size):
     The one with the number + 1 `dropped` is left out; 0: none.
     """
     chained = 0
-    # what is in places: it finds one of the places that are free by now, or the end of the chain
-    for place in range(source, source + _BUCKET_BYTES, 8):
-        item = load_i64(place)
+    # what is in probes: it finds one of the probes that are free by now, or the end of the chain
+    for probe in range(source, source + _BUCKET_BYTES, 8):
+        item = load_i64(probe)
         if item == 0:
             break
         number = item & NUMBER_BITS
         if item & MORE != 0:
             chained = _next_in_chain(links, number, size)
-        store_release(place, 0)
+        store_release(probe, 0)
         if number != dropped:
             hashed = item >> 32
             bucket = target if _bucket(hashed, n_buckets) == chosen else source

@@ -19,7 +19,7 @@ In: a grammar's table, sets. Out: sets, rules. Cost: 10 ns a look-up; a set with
 """
 
 from ..machine.jit import inline, kernel
-from ..tables.interning import MISSING, copy_list, intern_list, list_item, list_length, map_get
+from ..tables.interning import MISSING, copy_list, intern_list, list_item, list_length, map_get, map_put
 from ..tables.kinds import EdgeKind
 from ..tables.memory import exceed, reserve
 from ..tables.store_layout import LIMIT_UNIQUE, NEEDS_VARIANT
@@ -103,6 +103,26 @@ def _known_or_requested(grammar, key, rule, texts):
 def late_state(grammar, number):
     """The state that a late skip leads to; requests it where it is not written yet, MISSING."""
     return _known_or_requested(grammar, late_key(number), number, LATE)
+
+
+@inline
+def put_late(grammar, number, state):
+    """Enter the state that a late skip leads to."""
+    _put(grammar, late_key(number), state)
+
+
+@inline
+def put_variant(grammar, rule, texts, made):
+    """Enter the rule that derives what `rule` does without the texts; it may be negative, or derive nothing."""
+    made = made if made >= 0 and is_productive(grammar, made) else DERIVES_NOTHING
+    _put(grammar, (rule << 32) | texts, made)
+
+
+@inline
+def _put(grammar, key, value):
+    """Enter what was requested, unless it is there by now."""
+    if map_get(grammar.variants, key) == MISSING:
+        map_put(grammar.variants, key, value)
 
 
 @inline

@@ -132,7 +132,7 @@ def _close(grammar, stack, top, is_object, action):
         number = _number_of(grammar, stack, first - 1, top - first + 1, action)
         stack[first - 1] = VALUE_OPENED
         return number
-    # sort the members by key and place, and keep the last one of each key
+    # sort the members by key and position, and keep the last one of each key
     n = (top - first) // PAIR_VALUES
     order = reserve(grammar.value_order, n)
     members = reserve(grammar.value_members, PAIR_VALUES * n + 1)
@@ -229,7 +229,7 @@ def _put_digits(text, length, digits, n, point):
 
 @kernel
 def _put_exponent(text, length, exponent):
-    """Write e and an exponent; returns the place after them."""
+    """Write e and an exponent; returns the position after them."""
     length = put(text, length, LETTER_E)
     if exponent < 0:
         length = put(text, length, MINUS)

@@ -139,7 +139,7 @@ def _put_hex(plain, end, digit):
 
 @kernel
 def _put_character(plain, end, character):
-    """Write a character of a string in its one spelling; returns the place after it."""
+    """Write a character of a string in its one spelling; returns the position after it."""
     short = _short_escape(character)
     if short != NOTHING:
         return put(plain, put(plain, end, BACKSLASH), short)
