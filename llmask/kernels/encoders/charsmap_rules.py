@@ -153,7 +153,9 @@ def find_plain_bytes(units, is_plain):
 @inline
 def character_length(byte):
     """Bytes of the character that begins with this one, as sentencepiece counts them; 1 for those that begin none."""
-    return 1 + (byte >= 0xC0) + (byte >= 0xE0) + (byte >= 0xF0)
+    if byte < 0xC0:  # most are; a sum of comparisons takes longer
+        return 1
+    return 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
 
 
 @inline
