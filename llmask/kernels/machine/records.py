@@ -220,6 +220,8 @@ class Slots:
                 blocks += [first + i for i in declared.blocks]
             first += declared.n_slots if declared else 1
         self.n_slots, self.blocks = first, tuple(blocks)
+        assert not self.numbers.keys() & dir(self), "a slot has the name of an attribute"
+        self.__dict__.update(self.numbers)
 
     def record(self, name: str) -> Record:
         """The records that a slot holds."""
@@ -228,10 +230,7 @@ class Slots:
         return declared
 
     def __getattr__(self, name: str) -> int:
-        numbers: dict[str, int] = self.__dict__.get("numbers", {})
-        if name not in numbers:
-            raise AttributeError(f"no slot has the name {name!r}")
-        return numbers[name]
+        raise AttributeError(f"no slot has the name {name!r}")
 
 
 class KindMeta(EnumMeta):
