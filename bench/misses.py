@@ -191,7 +191,7 @@ def kind_of_state_mask(matcher: Any) -> int:
         return MaskKind.LIST
     states = matcher.store.table.view.states
     state = matcher.generation.table.view.configurations[matcher.configuration].state
-    return MaskKind.LIST if state == DEAD else int(states[states[state].twin].mask_kind)
+    return MaskKind.LIST if state == DEAD else int(states[states[state].anonymous].mask_kind)
 
 
 def built_between(before: Counters, after: Counters, asked: str, new_mask: str | None) -> tuple[str, ...]:

@@ -355,7 +355,7 @@ class Remaining:
         here = self._views.configurations[configuration]
         if here.accepts:
             return 0
-        row, state = self._row_of(here.place), here.state
+        row, state = self._row_of(here.parse_state), here.state
         found = self._known.get((row, state))
         if found is None:
             if not self._rules.is_current():
@@ -366,7 +366,7 @@ class Remaining:
     def kind(self, configuration: int) -> tuple[tuple[int, ...], int]:
         """What a configuration shares with those that differ only in callers, and in what was counted or recorded."""
         here = self._views.configurations[configuration]
-        row = self._row_of(here.place)
+        row = self._row_of(here.parse_state)
         if row not in self._kinds:
             entries = (*self._scans_of(row), *self._waits_of(row))
             self._kinds[row] = tuple(sorted({edge.target for _, edge, _, _ in entries}))

@@ -105,8 +105,8 @@ def _search(store, kept, root):
     """Whether some derivative of `root` is nullable.
 
     Three strategies take turns, a byte each: the nearest first (by distance, among equals the oldest), depth first by
-    the lowest bytes, and breadth first. Each loses itself somewhere: the first where a complement asks for length, of
-    which the distance knows nothing, the second in a label that needs a Chinese letter, the third in `.{1000}&[a-z]*`.
+    the lowest bytes, and breadth first. Each loses itself somewhere: the first where a complement asks for length,
+    which no distance shows, the second in a label that needs a Chinese letter, the third in `.{1000}&[a-z]*`.
     For the first the length of the path counts a little, too: where `ab`, `ac` and `ad` must come, another `a` brings
     none of them nearer, and `b` takes the others away again; it wrote `aaaa...` up to the longest string allowed.
 

@@ -35,7 +35,7 @@ def test_rows_and_configurations_are_read_by_name(view: Any) -> None:
 def test_flags_are_printed_where_they_are_set(view: Any) -> None:
     row = view.rows[0]
     row.accepts = True
-    assert (row.flags, row.accepts, row.records) == (1, True, False)
+    assert (row.flags, row.accepts, row.tracks) == (1, True, False)
     assert repr(row).endswith("flags=1, accepts)")
     row.accepts = False
     assert row.flags == 0
