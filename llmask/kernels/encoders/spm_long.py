@@ -11,8 +11,9 @@ all pairs go to the heap.
 """
 
 from ..machine.jit import inline, kernel
+from ..machine.raw import give_back
 from ..machine.records import Record, Wide
-from ..tables.memory import allocate, give_back
+from ..tables.memory import allocate
 from .heap import pop, push
 from .merges_table import MADE_MASK, NO_MERGE, RANK_SHIFT, find_merge
 from .piece_slots import PieceSlot

@@ -11,7 +11,8 @@ In: code points of a text, the addresses of tables. Out: token ids. Cost: 15 ns 
 """
 
 from ..machine.jit import door, inline, kernel
-from ..tables.memory import allocate, as_table, give_back, load_i32, load_u8, store_i32, store_u8
+from ..machine.raw import give_back
+from ..tables.memory import allocate, as_table, load_i32, load_u8, store_i32, store_u8
 from .charsmap_rules import SPACE, character_length
 from .double_array import FREE, NOTHING, ROOT, ending_of, step
 from .piece_slots import PieceSlot
