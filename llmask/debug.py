@@ -416,7 +416,7 @@ class _Reader:
         return [pool[i] for i in range(first, first + n)]
 
     def _inside(self, state: int) -> list[int]:
-        """Tokens that stay inside the lexeme in hand: those of the lexer state's twin."""
+        """Tokens that stay inside the lexeme in hand: the mask of its anonymous state."""
         if state == lexer_states.DEAD:
             return []
         view = self.store.table.view

@@ -26,7 +26,7 @@ few states and n edges. A rule does one or the other, never both:
 A set may also remember the texts of values, what it takes for arrays without repetition: an edge that *calls for a new
 value* takes a value of a rule whose text is not in the run's set, and the set has it as one more member afterwards. How
 values are left out of a rule is the frontend's business: the grammar is given a function that writes the rule's
-*variant* without some texts when a sequence first needs it (llmask/compiling/compiled.py). Masks ask for fewer variants
+*variant* without some texts when a sequence first needs it (llmask/store/generation.py). Masks ask for fewer variants
 where a rule is *plain*: different texts of it are different values. A plain rule is *open* where what is not yet a
 value, if it can become one at all, can become one in infinitely many ways (`RegexNodes.is_open`); then the rule itself
 is called, and a value that is in the set is refused at its last byte.

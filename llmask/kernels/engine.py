@@ -41,7 +41,7 @@ from .tables.store_layout import STORE
 from .tables.turns import end_turn, try_turn, wait_for_turn
 
 NO_TOKEN = -1
-VARIANT_NEEDED = -101  # `Builder.run` tells it for the code NEEDS_VARIANT: see compiled.Generation
+VARIANT_NEEDED = -101  # `Builder.run` tells it for the code NEEDS_VARIANT: see store/generation.py
 LIMIT_REACHED = -100  # a budget was spent; REACHED says which
 
 SIGNATURE = "int64(int64, int64, int64, int64, int64, int64, int32[::1])"

@@ -31,7 +31,7 @@ from .rule_source import RuleSource
 from .store import Store
 
 MOST_MADE = 5000  # rules that one step may have written
-FEW_ITEMS = 4  # links of so many items are taken apart, see kernels/parser/leo_items.py
+FEW_ITEMS = 4  # items that are taken one by one instead of as a Leo item, see kernels/parser/leo_items.py
 MOST_LEO_ITEMS = 2  # in one row
 _NO_DATA = np.zeros(0, np.int32)
 

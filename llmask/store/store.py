@@ -1,7 +1,7 @@
 """The store: everything that all grammars of one tokenizer share.
 
     store    trie, slices, regex nodes, lexer states, their masks and exits       one lock for all operations that write
-    grammar  rules, rows, configurations and their masks (compiled.py)            written under the same lock
+    grammar  rules, rows, configurations and their masks (generation.py)          written under the same lock
 
 One lock and not two: every operation that writes a grammar's table may also write the store's, and readers take none.
 A step that has little to build does so without it, see kernels/tables/turns.py.

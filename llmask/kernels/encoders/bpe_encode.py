@@ -35,7 +35,11 @@ def encode_word(table, text, start, end, safe_end, out):
 
 @kernel
 def encode_word_otherwise(table, text, start, end, safe_end, out, method, threshold, state):
-    """As `encode_word`, by another method; words are taken whole only where that is the tokenizer's own rule."""
+    """As `encode_word`, by another method: merges in an array, in a heap (long words), or with dropout.
+
+    Words are taken whole only where that is the tokenizer's own rule, and not with dropout. The merges must have been
+    entered (merges_table.py); `state` is the address of the state of the random numbers, `safe_end` see bpe_words.py.
+    """
     if table[EncoderSlot.IS_WHOLE] and method != DROPOUT:
         token = whole_word(table, text, start, end, safe_end)
         if token != NO_TOKEN:

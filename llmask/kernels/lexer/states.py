@@ -8,8 +8,9 @@ where the same expressions do in the middle of a lexeme (a lexeme is never the e
 is possible there without closing a lexeme. A state is dead when no lexeme can be completed from it, which
 emptiness.is_empty decides exactly.
 
-A lexeme whose expression ends in LAZY_END is *lazy*: it ends where it can, and all longer ones are given up. The state
-there has the lazy lexemes that end, each with the rest EPSILON.
+A lexeme whose expression ends in LAZY_END is *lazy*: it ends where it can first, and so does the text in hand: every
+other lexeme that is alive there is given up, one that ends at the same byte included (`a+?` and `ab*` after `a`: only
+the first). The state there has the lazy lexemes that end, each with the rest EPSILON.
 
 A state with one lexeme has an *anonymous state*: the same rest, of the anonymous lexeme 0. That one carries mask and
 exits, so the body of any string of any grammar shares one.

@@ -181,6 +181,7 @@ def _allow_named(store, grammar, configuration, words, allowed):
             if allowed != 0:
                 added &= load_i32(allowed + i * 4)
             store_i32(words + i * 4, load_i32(words + i * 4) | added)
+        return
     named = grammar.crossings.pool
     for i in range(first, first + n):
         _allow(words, named[i], allowed)

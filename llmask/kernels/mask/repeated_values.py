@@ -91,15 +91,18 @@ def ends_in_set(store, grammar, transcript, node):
         for i in range(n_path):
             whole[n + i] = grammar.path[i]
         text = known_text(grammar, n + n_path)
-        if text >= 0 and _waits_without(grammar, row, text):
+        if text >= 0 and _refuses(grammar, row, text):
             return True
         mark = value_start_before(grammar, transcript_before(grammar, mark))
     return False
 
 
 @inline
-def _waits_without(grammar, row, text):
-    """Whether a row waits for a value that is not in a set with `text`."""
+def _refuses(grammar, row, text):
+    """Whether a value that began in a row is refused if `text` is all of it: a run that waits there has it already.
+
+    Rules of such runs are never chained (grammar/rules.py), so `parameter` is a set, not SHARED_BY_LEO.
+    """
     first = grammar.rows[row].waits
     for i in range(grammar.rows[row].n_waits):
         entries = grammar.row_entries

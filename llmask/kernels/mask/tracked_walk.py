@@ -172,7 +172,7 @@ _next_child = next_child_by(_take_exit)
 
 @kernel
 def walk_tracked(store, grammar, root, root_parse_state, root_state, scanned, inside, walk):
-    """List the tokens below `root`, reached in (root_place, root_state).
+    """List the tokens below `root`, reached in (root_parse_state, root_state).
 
     `inside`: 1 when `root_state` is the state in which the lexeme ends, and only children on which it ends are wanted;
     `scanned` is then the set of lexemes that end (an anonymous state does not know it).

@@ -270,7 +270,7 @@ def entries_of(grammar, row):
 
 @kernel
 def _skip_nothing(grammar, first_scan, n_scans):
-    """True if no scan of the row may be preceded by an ignored lexeme."""
+    """True if no scan of the row may be preceded by an ignored lexeme: all are over no_skip edges."""
     if grammar.has_priorities == 0 or n_scans == 0:
         return False
     for i in range(n_scans):

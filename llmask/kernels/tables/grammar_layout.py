@@ -39,8 +39,10 @@ GRAMMAR = Slots(
     edge_first=Array(32, "[n_rtn_states + 1]: a state's first edge; the next state's is the end"),
     edges=Record("[n_edges]", kind="an EdgeKind", symbol="lexeme or rule", target="the state it leads to", guard=""),
     has_chains="1: some rules are chained",
-    has_priorities="1: edges have priorities",
-    priorities=Array(32, "[n_edges], where edges have any: 2 * priority + 1 for no_skip edges"),
+    has_priorities="1: some edge has a priority or is no_skip, or the ignored lexeme has a priority",
+    priorities=Array(
+        32, "[n_edges], where edges have any: 2 * priority, + 1 for no_skip edges (`is_bare` in grammar/rules.py)"
+    ),
     n_edges="",
     edge_kinds=Lists("kind, symbol, priority; where rules are chained, see parser/leo_items.py"),
     first_of_kind=Array(32, "[n_kinds]: the first edge"),
@@ -217,7 +219,7 @@ GRAMMAR = Slots(
         bound="0 = not looked for yet",
         token="the token to take, NO_TOKEN where the document may end",
     ),
-    member_costs=Map("rule, named member -> cost of a run that adds it and ends"),
+    member_costs=Map("rule, named member -> cost of a run that adds it and ends; REST, node: see finish/rule_costs.py"),
     token_frames=Record(
         "of the walk in progress, see finish/successors.py",
         child="the next one",

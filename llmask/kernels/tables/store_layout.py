@@ -187,7 +187,7 @@ STORE = Slots(
     token_offsets=Array(32, "[n_vocab + 1]"),
     token_data=Array(8, ""),
     duplicates=Array(32, "[n_vocab]: next token with the same bytes, 0 = none (a duplicate is never token 0)"),
-    duplicate_pairs=Record("[n_duplicates]", token="", other="the next one with the same bytes"),
+    duplicate_pairs=Record("[n_duplicates]", token="of the trie", other="one more with the same bytes"),
     n_duplicates="",
     eos=Array(32, "[n_eos]"),
     n_eos="",

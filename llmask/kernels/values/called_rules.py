@@ -5,7 +5,7 @@
                DERIVES_NOTHING; without texts it is the rule itself
 
 A variant that is not made yet is requested: the operation stops as at a limit, Python has it made and loaded
-(llmask/compiling/compiled.py), and the operation runs again. Only regular expressions can leave values out byte by
+(llmask/store/generation.py), and the operation runs again. Only regular expressions can leave values out byte by
 byte, and only frontends know how a value may be spelled, so kernels do not make variants themselves.
 
 A set may hold UNKNOWN_TEXT, for a value whose text is not looked at (parser/tracked_values.py). Which values are left
