@@ -15,7 +15,7 @@ import llmask
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.debug import configuration
 from llmask.frontends.regex import compile_pattern
-from llmask.grammar.kinds import CALL, CALL_NEW, CALL_OPEN, CALL_PLAIN, SCAN, SKIP
+from llmask.grammar.kinds import CALL, CALL_NEW, CALL_OPEN, CALL_PLAIN, EDGE_FIELDS, SCAN, SKIP
 from llmask.grammar.rules import one_lexeme
 from llmask.store.store import Store
 from llmask.vocabulary.strings import make_table
@@ -247,7 +247,16 @@ class Ranked:
         )
         self.network, self.start = network, frozenset()
         if network is not None:
+            self.check_priorities()
             self.start = self.closed({(network.starts[network.start], None)})
+
+    def check_priorities(self) -> None:
+        """The engine's reading of rules gives each edge its own priority."""
+        columns = [self.rules.edges[field::EDGE_FIELDS] for field in range(EDGE_FIELDS)]
+        ranks = dict(zip(self.rules.priorities[::3], zip(*(self.rules.priorities[i::3] for i in (1, 2))), strict=True))
+        written = {(*edge, *ranks.get(number, (0, 0))) for number, edge in enumerate(zip(*columns, strict=True))}
+        for state, edges in self.network.edges.items():
+            assert {(state, *edge) for edge in edges} <= written
 
     def closed(self, runs: set[Any]) -> frozenset[Any]:
         """Runs, and those that are reached without a letter."""
