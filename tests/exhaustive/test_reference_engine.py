@@ -253,7 +253,8 @@ class Ranked:
     def check_priorities(self) -> None:
         """The engine's reading of rules gives each edge its own priority."""
         columns = [self.rules.edges[field::EDGE_FIELDS] for field in range(EDGE_FIELDS)]
-        ranks = dict(zip(self.rules.priorities[::3], zip(*(self.rules.priorities[i::3] for i in (1, 2))), strict=True))
+        numbers, *told = (self.rules.priorities[field::3] for field in range(3))
+        ranks = dict(zip(numbers, zip(*told, strict=True), strict=True))
         written = {(*edge, *ranks.get(number, (0, 0))) for number, edge in enumerate(zip(*columns, strict=True))}
         for state, edges in self.network.edges.items():
             assert {(state, *edge) for edge in edges} <= written
