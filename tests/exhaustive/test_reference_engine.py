@@ -237,6 +237,21 @@ def test_expressions_have_the_language_of_the_automata(size: int) -> None:
             assert regex.is_nullable(left) == dfa.accepting[dfa.state_after(string)], (expression, string)
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_automata_among_expressions_are_the_expressions_they_were_made_of(size: int) -> None:
+    nodes = RegexNodes()
+    class_of_byte = [ALPHABET.find(byte) if byte in ALPHABET else ALPHABET.find(b"c") for byte in range(256)]
+    for expression in expressions(size):
+        dfa, made = to_dfa(expression), nodes.expressions[to_node(nodes, expression)]
+        live = dfa.live_states()
+        after = [[state if state in live else -1 for state in row] for row in dfa.step]
+        numbers = regex.Automaton(class_of_byte, after, dfa.accepting)
+        read = regex.automaton(numbers, 0 if live else -1)
+        assert regex.is_empty(read) == (not live), expression
+        assert regex.is_empty(regex.both([read, regex.negated(made)])), expression
+        assert regex.is_empty(regex.both([made, regex.negated(read)])), expression
+
+
 class Ranked:
     """Masks of a world of ranked letters from the definition: all runs at once, each with the state it returns to."""
 
