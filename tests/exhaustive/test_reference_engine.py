@@ -252,6 +252,14 @@ def test_automata_among_expressions_are_the_expressions_they_were_made_of(size: 
         assert regex.is_empty(regex.both([made, regex.negated(read)])), expression
 
 
+@pytest.mark.parametrize("one", [regex.EMPTY, regex.EPSILON, regex.byte_set(b"a"), regex.ALL])
+@pytest.mark.parametrize(("low", "high"), [(0, 0), (0, 1), (0, None), (1, 1), (1, 2), (2, None)])
+def test_what_is_repeated_may_be_nothing(one: regex.Regex, low: int, high: int | None) -> None:
+    made = regex.repeated(one, low, high)
+    assert regex.is_nullable(made) == (low == 0 or regex.is_nullable(one))
+    assert regex.is_empty(made) == (low > 0 and one == regex.EMPTY)
+
+
 class Ranked:
     """Masks of a world of ranked letters from the definition: all runs at once, each with the state it returns to."""
 
