@@ -30,7 +30,7 @@ from .ends import (
     has_stopped,
     is_bare,
     safe_byte,
-    state_after_path,
+    state_after_lexeme,
 )
 from .live import NO_BYTE, live_ascii, live_word
 from .queue import ENTRY, MOST_ENTRIES, note_witness, verdict_key, write_entry
@@ -108,7 +108,7 @@ def _write_frame(store, grammar, canon, frame, packed, node):
     for word in range(4):
         store_i64(frame + 24 + 8 * word, -1)
     if node == 0 or (end - first > FEW_CHILDREN and not is_bare(packed)):
-        state, behind = packed & 0xFFFFFFFF, state_after_path(store, grammar, packed)
+        state, behind = packed & 0xFFFFFFFF, state_after_lexeme(store, grammar, packed)
         for word in range(4 if node == 0 else 2):  # below the root children that are not ASCII are few
             store_i64(frame + 24 + 8 * word, live_word(store, canon, state, behind, word))
 

@@ -179,7 +179,7 @@ def end_of(memo, packed):
 
 
 @inline
-def state_after_path(store, grammar, packed):
+def state_after_lexeme(store, grammar, packed):
     """The lexer state behind the lexeme, where it may end here; otherwise the state itself."""
     state = packed & 0xFFFFFFFF
     scanned = store.states[state].accepts

@@ -13,7 +13,7 @@ from ..encoders.encoder_slots import EncoderSlot
 from ..machine.jit import inline, kernel
 from ..tables.memory import as_table, ensure, load_i32, load_i64, store_u8
 from .chains import NO_CHAIN
-from .ends import INSIDE_PLACE, go, safe_byte, state_after_path
+from .ends import INSIDE_PLACE, go, safe_byte, state_after_lexeme
 from .guess import NO_WITNESS, guess_witness, split_behind, witness_key, witness_text
 from .live import NO_BYTE, live_word
 from .pairs import is_fitting
@@ -52,7 +52,7 @@ def joins_on(store, grammar, canon, packed, split, token):
         if packed < 0:
             return False
         last, rest, n_bytes = rest & 0xFF, rest >> 8, n_bytes + 1
-    state, after_lexeme = packed & 0xFFFFFFFF, state_after_path(store, grammar, packed)
+    state, after_lexeme = packed & 0xFFFFFFFF, state_after_lexeme(store, grammar, packed)
     bits, n_tried = 0, 0
     for byte in range(128):
         if byte & 63 == 0:

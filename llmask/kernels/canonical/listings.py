@@ -208,12 +208,12 @@ def build_listed_mask(store, grammar, configuration):
 @kernel
 def _list_bare(store, grammar, configuration):
     """Make the listing of the bare row of a configuration with a record."""
-    bare = untracked_configuration(store, grammar, configuration)
-    if bare < 0 or has_listing(grammar, bare):
+    untracked = untracked_configuration(store, grammar, configuration)
+    if untracked < 0 or has_listing(grammar, untracked):
         return
-    collect_untracked(store, grammar, bare)
+    collect_untracked(store, grammar, untracked)
     if has_stopped(store, grammar):
         return
-    keep_listing(store, grammar, bare, 0, True)
-    if grammar.configurations[bare].shared == 0 and not has_stopped(store, grammar):
-        keep_untracked(grammar, bare)
+    keep_listing(store, grammar, untracked, 0, True)
+    if grammar.configurations[untracked].shared == 0 and not has_stopped(store, grammar):
+        keep_untracked(grammar, untracked)

@@ -86,7 +86,7 @@ def note_likely(canon, split, found):
 def live_word(store, canon, state, behind, word):
     """Bits of the bytes 64 * `word` and on that may come next, and of some that turn out not to.
 
-    `behind` see `state_after_path`.
+    `behind` see `state_after_lexeme`.
     """
     slot, first, at = (LIVE_HIGH, 128, 8 * word - 16) if word >= 2 else (LIVE_ASCII, 0, 8 * word)
     bits = load_i64(_live(store, canon, slot, state, first) + at)

@@ -55,17 +55,17 @@ ROOM = 4096 + 4  # bytes of a token and a character before it
 
 
 @kernel
-def split_bytes(splitter, row, value_start_before, text, start, end, mark):
+def split_bytes(splitter, row, mark_before, text, start, end, mark):
     """Packed state after the bytes [0, end) of `text`, or REFUSED; a token with a mark begins at `start`.
 
-    The bytes before `start` are those of a partial character, which has the mark `value_start_before`.
+    The bytes before `start` are those of a partial character, which has the mark `mark_before`.
     """
     index, blocks, n_classes = splitter[CLASS_INDEX], splitter[CLASS_BLOCKS], splitter[N_CLASSES]
     rows = splitter[ROWS]
     if start > 0 and mark == BREAKS:
         return REFUSED  # no word ends inside of a character
     position = 0
-    here = value_start_before if start > 0 else mark
+    here = mark_before if start > 0 else mark
     while position < end:
         if load_u8(text + position) >= 0x80 and is_cut_off(text, position, end):
             break
