@@ -66,7 +66,7 @@ def _helper(function: Callable[..., Any], pipeline: Any) -> Any:
     def get_call_template(args: Any, kws: Any) -> Any:
         types = tuple(_widen(numba.types.unliteral(given)) for given in args)
         if types not in dispatcher.overloads:
-            dispatcher.compile(types)
+            dispatcher.add_overload(dispatcher._compiler.compile(types, None))
             _progress.helper_done()
         return resolve(types, kws)
 

@@ -102,15 +102,15 @@ def test_words_that_are_final_are_split_as_in_their_text(
         types[tokens.index(name.encode())] = TokenType.USER_DEFINED
     tok = llmask.Tokenizer(replace(made, types=types))
     assert tok.certain_tokens(b"a \n\n:") == [ord("a"), 128, ord("\n"), ord(":")]
-    n_certain = 0
-    for _ in range(costly(100)):
+    n_certain, n_cases = 0, max(costly(100), 10)
+    for _ in range(n_cases):
         text = "".join(rng.choices(["a", "b", " ", "\n", ":", "[x]", "["], k=rng.randint(1, 8)))
         certain = tok.certain_tokens(text.encode(), may_end=False)
         assert certain is not None
         for more in ("a", "b", " ", "\n", ": x", "x]", " [x]", "'s"):
             assert tok.encode(text + more)[: len(certain)] == certain, (text, more)
         n_certain += len(certain)
-    assert n_certain > costly(150)
+    assert n_certain > 1.5 * n_cases
 
 
 def test_a_character_that_breaks_off_may_be_completed_by_any_byte() -> None:

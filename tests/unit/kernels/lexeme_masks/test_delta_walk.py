@@ -143,7 +143,7 @@ def test_inside_names_masks_are_those_of_other_keys_and_tokens_end_the_right_one
                 matcher.rollback(1)
     view = compiler.store().table.view
     sharing = [number for number in range(view.state_keys.count) if view.states[number].base != 0]
-    assert len(sharing) > 5
+    assert len(sharing) > scaled(30) / 6
     assert any(view.states[number].n_exits > 0 for number in sharing)  # some with exits of their own
 
 
