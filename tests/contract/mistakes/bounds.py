@@ -86,9 +86,9 @@ MISTAKES = [
         "Limit: patterns of keys that overlap",
         compiling(
             "json_schema",
-            {"type": "object", "patternProperties": {"abcdefgh"[i]: {"maxLength": i} for i in range(8)}},
+            {"type": "object", "patternProperties": {"abcdefghij"[i]: {"maxLength": i} for i in range(10)}},
         ),
-        "patterns divide the keys of an object into more than 128 sets",
+        "patterns divide the keys of an object into more than 512 sets",
         "#",
         "Use fewer patternProperties that overlap.",
         LimitExceeded,

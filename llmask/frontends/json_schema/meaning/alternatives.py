@@ -19,6 +19,7 @@ from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.conjunction import add_schema, conjunction_of
 from llmask.frontends.json_schema.meaning.discriminators import pairs_left
 from llmask.frontends.json_schema.meaning.instances import allowed_values, fulfilling
+from llmask.frontends.json_schema.meaning.marks import marks_of_parts
 from llmask.frontends.json_schema.meaning.names import strings_of
 from llmask.frontends.json_schema.meaning.object_layout import key_schemas
 from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt
@@ -37,7 +38,11 @@ def overlaps(context: Context, conjunction: Conjunction, choice: Choice) -> dict
     """For the alternatives of a choice, the others that were not proved to exclude them beside `conjunction`."""
     found: dict[int, list[int]] = {}
     case, case_at = conjunction, -1
-    for at, beyond in pairs_left(context, choice.schemas):
+    left = list(pairs_left(context, choice.schemas))
+    if len(left) > len(choice.schemas):
+        apart = _told_by_strings(context, conjunction, choice)
+        left = [(at, beyond) for at, beyond in left if not (at in apart and apart.get(beyond))]
+    for at, beyond in left:
         context.count_work(PROOF_WORK * (1 + len(conjunction.parts) // 8))
         if at != case_at:
             case, case_at = conjunction.copy(), at
@@ -48,6 +53,55 @@ def overlaps(context: Context, conjunction: Conjunction, choice: Choice) -> dict
             found.setdefault(at, []).append(beyond)
             found.setdefault(beyond, []).append(at)
     return found
+
+
+def _told_by_strings(context: Context, conjunction: Conjunction, choice: Choice) -> dict[int, bool]:
+    """Alternatives that require a string under the same key: whether none before them there allows the same one."""
+    languages: dict[str, dict[int, int]] = {}
+    for at, member in enumerate(choice.schemas):
+        case = conjunction.copy()
+        add_schema(context, case, *member)
+        for name in marks_of_parts(context, case.parts).required:
+            under = conjunction_of(context, key_schemas(context, case.parts, name))
+            if types_of(under.parts) == ("string",):
+                languages.setdefault(name, {})[at] = strings_of(context, under, is_most=True)
+    nodes, before = context.nodes, context.nodes.EMPTY
+    told: dict[int, bool] = {}
+    for at, language in max(languages.values(), key=len, default={}).items():
+        context.count_work(PROOF_WORK)
+        context.check_nodes()
+        told[at] = nodes.is_empty(nodes.intersect([language, before]))
+        before = nodes.union([before, language])
+    return told
+
+
+def without_shared_types(context: Context, conjunction: Conjunction, choice: Choice) -> Conjunction:
+    """The same where exactly one of a choice holds, without the types of which two alternatives take every value."""
+    n_taking = dict.fromkeys(types_of(conjunction.parts), 0)
+    for member in choice.schemas:
+        alternative = conjunction_of(context, [member])
+        if alternative.false_at is None and not alternative.choices:
+            for kind in n_taking:
+                n_taking[kind] += all(_takes_all(part, kind) for part in alternative.parts)
+    left = [kind for kind, n in n_taking.items() if n < 2]
+    if len(left) == len(n_taking):
+        return conjunction
+    fewer = conjunction.copy()
+    if left:
+        told = context.synthetic(("types", *left), lambda: {"type": left})
+        fewer.parts.append((told, choice.path, context.shape(told, choice.path)))
+    else:
+        fewer.false_at = choice.path
+    return fewer
+
+
+def _takes_all(part: Part, kind: str) -> bool:
+    """Whether a part holds for every value of a type, as its keywords show."""
+    shape = part[2]
+    if kind not in types_of([part]) or shape.has_values or shape.has_except:
+        return False
+    speaks = {"string": shape.has_string, "object": shape.has_object, "array": shape.has_array}
+    return not speaks.get(kind, kind in ("number", "integer") and shape.has_number)
 
 
 def is_void(context: Context, conjunction: Conjunction, depth: int = 0) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from llmask.frontends.json_schema.meaning.alike import same_schema
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key
 from llmask.frontends.json_schema.meaning.place import Part
@@ -23,8 +24,6 @@ from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
-
-MAX_SPELLED = 500  # characters of schemas that are compared by their text
 
 
 class Marks(NamedTuple):
@@ -130,24 +129,6 @@ def marks_of_parts(context: Context, parts: list[Part]) -> Marks:
         frozenset(holding),
         frozenset(failing),
     )
-
-
-def same_schema(context: Context, schema: Any, path: Path) -> Hashable:
-    """Something that two schemas share only if they allow the same: small ones are compared by what they say."""
-    schema, path = context.followed(schema, path)
-    if type(schema) is bool:
-        return schema
-    identity = context.identity(schema, path)
-    return context.synthetic(("same", identity), lambda: _spelled(context, schema, path)) or identity
-
-
-def _spelled(context: Context, schema: dict[Any, Any], path: Path) -> str:
-    """The text of a schema that applies no others, without annotations; "" when it is none, or a long one."""
-    shape = context.shape(schema, path)
-    if not shape.is_plain or shape.has_object or shape.has_array:
-        return ""
-    text = repr(sorted((str(keyword), schema[keyword]) for keyword, _, _ in shape.checks))
-    return text if len(text) <= MAX_SPELLED else ""
 
 
 def listed_under(context: Context, member: dict[Any, Any], at: Path) -> tuple[frozenset[Any] | None, frozenset[Any]]:

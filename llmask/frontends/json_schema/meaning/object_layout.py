@@ -10,12 +10,14 @@ In: parts. Out: a `Layout`. Cost: a microsecond a property; a test of emptiness 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.strings import free_string, other_strings, spellings_of
+from llmask.frontends.json_schema.meaning.alike import same_schema
 from llmask.frontends.json_schema.meaning.conjunction import is_false
 from llmask.frontends.json_schema.meaning.counts import count_range
 from llmask.frontends.json_schema.meaning.names import name_language
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
     from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
 
-MAX_CELLS = 128  # sets of free keys that the same patterns match
+MAX_CELLS = 512  # sets of free keys that the same patterns match
 CELL_WORK = 50  # two exact tests of emptiness, counted in subschemas visited
 MAX_WITNESSES = 6  # each doubles the states of the object
 MAX_ASSIGNMENTS = 1000  # of witnesses to keys
@@ -220,10 +222,12 @@ def plain_keys(context: Context, part: Part) -> tuple[list[Entry], list[Cell]]:
 def _patterns(context: Context, part: Part) -> list[tuple[int, SchemaAt]]:
     """Nodes of keys that a part describes by patterns, with what their values must fulfil."""
     schema, path, shape = part
-    found: list[tuple[int, SchemaAt]] = []
+    alike: dict[Hashable, tuple[list[int], SchemaAt]] = {}  # patterns with the same schema are one
     for pattern, member in schema.get("patternProperties", {}).items():
-        node = pattern_string(context, pattern, path, "patternProperties")
-        found.append((node, (member, (path, "patternProperties", pattern))))
+        at = (path, "patternProperties", pattern)
+        nodes, _ = alike.setdefault(same_schema(context, member, at), ([], (member, at)))
+        nodes.append(pattern_string(context, pattern, path, "patternProperties"))
+    found = [(context.nodes.union(nodes), member_at) for nodes, member_at in alike.values()]
     if shape.has_key_sets and EVERY_KEY in schema:
         keys, member_at = schema[EVERY_KEY]
         found.append((keys_node(context, keys), member_at))

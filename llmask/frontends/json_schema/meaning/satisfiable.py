@@ -73,13 +73,13 @@ def states_that_lead_on(
     known : what was found for the first states; needs and ends are those of others, and edges out of others begin at
         `n_known_edges`.
     """
-    edges = np.frombuffer(rules.edges, np.int32)[n_known_edges * EDGE_FIELDS :].reshape(-1, EDGE_FIELDS)
+    edges = np.array(rules.edges[n_known_edges * EDGE_FIELDS :]).reshape(-1, EDGE_FIELDS)
     edges = edges[np.argsort(edges[:, 3], kind="stable")]
     n_states, n_known = len(rules.state_rules), len(known)
     # edges into state s: first[s - n_known] to first[s - n_known + 1]
     first = np.searchsorted(edges[:, 3], np.arange(n_known, n_states + 1)).tolist()
     sources = edges[:, 0].tolist()
-    rule_starts = np.frombuffer(rules.rule_starts, np.int32)
+    rule_starts = np.array(rules.rule_starts)  # no view: one that a traceback keeps alive would not let the array grow
     is_call = np.isin(edges[:, 1], CALLS)
     # start state of the rule that an edge calls, -1 for other edges
     starts = np.where(is_call, rule_starts[np.where(is_call, edges[:, 2], 0)], -1).tolist()

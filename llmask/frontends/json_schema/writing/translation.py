@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.lexical.lexemes import white_space
-from llmask.frontends.json_schema.meaning.alternatives import overlaps
+from llmask.frontends.json_schema.meaning.alternatives import overlaps, without_shared_types
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.choices import settle, settle_strings
 from llmask.frontends.json_schema.meaning.closed import closed
@@ -366,6 +366,10 @@ class Translation(Writer):
             return self._write_strings(settle_strings(self, conjunction), path, start, end)
         index = min(range(len(conjunction.choices)), key=lambda index: len(conjunction.choices[index].schemas))
         choice = conjunction.choices[index]
+        if choice.keyword == "oneOf":
+            conjunction = without_shared_types(self, conjunction, choice)
+            if conjunction.false_at is not None:
+                return self.nothing("every value fulfils none or several of the alternatives", path, ALTERNATIVES_HELP)
         self.check_depth(len(conjunction.choices), path)
         is_bare = not conjunction.parts and len(conjunction.choices) == 1
         others: dict[int, list[int]] = {}

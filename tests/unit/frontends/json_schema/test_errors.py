@@ -243,7 +243,7 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (
         {"oneOf": [{"type": "object"}, {"type": "object"}]},
         UnsatisfiableSchema,
-        "no document fulfils the schema: no type fulfils all of the schemas that hold here\n  at #/oneOf/1\n"
+        "no document fulfils the schema: no type fulfils all of the schemas that hold here\n  at #/oneOf/0\n"
         "  write anyOf where one of the schemas is enough, or take one out",
     ),
     (

@@ -110,6 +110,51 @@ def test_strings_that_fulfil_exactly_one_schema(judge: Any) -> None:
         judge.grammar({"oneOf": [{"type": "string"}, {"type": "string"}]})
 
 
+def told_by_patterns(n: int) -> list[Any]:
+    """Objects told apart by a string that they require; other types fulfil all of them."""
+    return [
+        {
+            "properties": {"kind": {"type": "string", "pattern": f"^a{at}-"}, f"v{at}": {"type": "null"}},
+            "required": ["kind"],
+        }
+        for at in range(n)
+    ]
+
+
+def test_many_objects_are_told_apart_by_the_languages_of_a_string(judge: Any) -> None:
+    members = told_by_patterns(300)
+    judge.agrees(
+        {"oneOf": members},
+        [{"kind": "a7-", "v8": 1}, {"kind": "a299-x", "v299": None}],
+        [{"kind": "a300-"}, {"kind": "a7-", "v7": 1}, {"kind": 1}, {}, [], "a", None, 1, True],
+    )
+    members[17]["properties"]["kind"]["pattern"] = "^a1"  # with the eleven of `told_by_patterns` that begin so
+    valid, invalid = (
+        [{"kind": "a1x"}, {"kind": "a16"}, {"kind": "a2-"}],
+        [{"kind": "a12-", "v17": None}, {"kind": "a1-"}],
+    )
+    judge.agrees({"oneOf": members[:30]}, valid, invalid)
+
+
+@pytest.mark.parametrize(
+    ("members", "valid", "invalid"),
+    [
+        (
+            [{"required": ["a"]}, {"required": ["b"]}, {"minLength": 2}],
+            [{}, {"c": 1}],
+            [{"a": 1}, "a", "ab", 1, None, []],
+        ),
+        ([{"type": "integer"}, {"maximum": 2}, {"type": ["number", "null"]}], [2.5, "a", []], [1, 1.5, 3, None]),
+        ([{"minimum": 2}, {"type": ["number", "array"], "items": {"type": "null"}}], ["a", None, [1], 1], [2, [None]]),
+    ],
+    ids=str,
+)
+def test_types_of_which_two_alternatives_take_every_value(
+    judge: Any, members: list[Any], valid: list[Any], invalid: list[Any]
+) -> None:
+    judge.agrees({"oneOf": members}, valid, invalid)
+
+
 def test_what_stands_beside_holds_with_each_alternative(judge: Any) -> None:
     schema = {"oneOf": [{"minLength": 2}, {"maximum": 3}], "type": ["string", "integer"]}
     judge.agrees(schema, ["", "a", 4], ["ab", 3, None, []])

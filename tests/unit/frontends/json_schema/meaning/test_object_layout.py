@@ -94,7 +94,7 @@ def test_names_of_properties_bind_declared_keys_and_free_ones(judge: Any) -> Non
 
 
 def test_cells_without_keys_are_left_out(judge: Any) -> None:
-    schema = {"patternProperties": {"^a": True, "^b": True, "": {"minimum": 1}}, "additionalProperties": {"minimum": 2}}
+    schema = {"patternProperties": {"^a": True, "^b": {}, "": {"minimum": 1}}, "additionalProperties": {"minimum": 2}}
     translation, layout = laid_out(judge, schema)
     assert len(layout.cells) == 3
     assert cell_of(translation, layout, "x") == [{"minimum": 1}]
@@ -105,8 +105,16 @@ def test_too_many_cells_meet_a_limit(judge: Any, monkeypatch: pytest.MonkeyPatch
     patterns = {f"{at}": {"minimum": at} for at in range(4)}
     with pytest.raises(LimitExceeded, match="more than 8 sets"):
         laid_out(judge, {"patternProperties": patterns})
-    _, layout = laid_out(judge, {"patternProperties": {"0": True, "1": True, "2": True}})
+    _, layout = laid_out(judge, {"patternProperties": {f"{at}": {"minimum": at} for at in range(3)}})
     assert len(layout.cells) == 8
+
+
+def test_patterns_with_the_same_schema_are_one(judge: Any) -> None:
+    patterns = {f"[a-z]{at}": {"type": "string"} for at in range(100)}
+    _, layout = laid_out(judge, {"patternProperties": patterns, "additionalProperties": False})
+    assert len(layout.cells) == 1
+    schema = {"patternProperties": {"a": {"minimum": 2}, "^b": {"minimum": 2.0}, "c": {"maximum": 4}}}
+    judge.agrees(schema, [{"a": 2, "b": 3}, {"ac": 3}, {"d": 0}], [{"a": 1}, {"xa": 0}, {"b": 1}, {"ac": 1}, {"bc": 5}])
 
 
 def test_keys_of_a_set(judge: Any) -> None:
