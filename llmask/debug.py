@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .grammar.kinds import COUNT, GUARD_FIELDS, SCAN, SKIP_LATE
+from .grammar.kinds import CONDITION, COUNT, GUARD_FIELDS, SCAN, SKIP_LATE
 from .grammar.notation import Edge, Network, RuleText, guard_text, rule_names
 from .kernels.lexer import states as lexer_states
 from .kernels.machine.record_view import RecordView
@@ -280,7 +280,9 @@ class _Reader:
         return {entry.high: entry.value for entry in entries if entry.key == -1}
 
     def _members(self, place: int) -> list[int]:
-        n_words = int(self.table.read(GRAMMAR.required, place + 1, 1)[0])
+        size, n_words = self.table.read(GRAMMAR.required, place, 2).tolist()
+        if size == CONDITION:
+            return []
         return _bits(self.table.read(GRAMMAR.required, place + 2, n_words))
 
     def lexeme(self, lexeme: int) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from llmask.errors import LlmaskError
+from llmask.grammar.diagrams import condition_at
 from llmask.grammar.kinds import (
     ADD,
     ANOTHER,
@@ -21,6 +22,7 @@ from llmask.grammar.kinds import (
     CALL_NEW,
     COUNT,
     GUARD_FIELDS,
+    MORE,
     NO_GUARD,
     SCAN,
     SKIP,
@@ -139,13 +141,17 @@ class Derivations:
         if kind == ADD:
             member, high, required, cap = fields
             added = members if member == ANOTHER else members | {member}
-            missing = len(self._required(required) - added)
+            missing = self._n_missing(required, added, 0 if member == ANOTHER else cap)
             if (member != ANOTHER and member in members) or size + 1 + missing > high:
                 return None
             return added, n_others + int(member == ANOTHER and size < cap)
         low, high, required, _ = fields
-        return (members, n_others) if low <= size <= high and self._required(required) <= members else None
+        if kind == MORE:
+            return value if size + self._n_missing(required, members, low, one_more=True) <= high else None
+        return (members, n_others) if low <= size <= high and not self._n_missing(required, members) else None
 
-    def _required(self, place: int) -> frozenset[int]:
-        words = self.rules.required[place + 2 : place + 2 + self.rules.required[place + 1]]
-        return frozenset(32 * n + bit for n, word in enumerate(words) for bit in range(32) if word >> bit & 1)
+    def _n_missing(self, place: int, members: frozenset[int], passed: int = 0, one_more: bool = False) -> float:
+        condition = condition_at(self.rules.required, place)
+        if condition is not None:
+            return condition.n_to_come(members, passed, one_more)
+        return len(frozenset(self.rules.members(place)) - members)

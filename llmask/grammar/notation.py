@@ -113,9 +113,11 @@ def guard_text(row: Sequence[int], members: Callable[[int], list[int]], name: Ca
         if two != kinds.UNBOUNDED:
             required = members(three)
             parts.append(f"size<={two}" + (f" with {' '.join(map(str, required))}" if required else ""))
-        if four != kinds.UNBOUNDED:
+        if one == kinds.ANOTHER and four != kinds.UNBOUNDED:
             parts.append(f"up to {four}")
         return "{" + ", ".join(parts) + "}"
+    if kind == kinds.MORE:
+        return "{another one may come}"
     parts = [_between("size", one, two)]
     required = members(three)
     parts += [f"has {' '.join(map(str, required))}"] if required else []

@@ -19,9 +19,13 @@ few states and n edges. A rule does one or the other, never both:
     add_guard        passes iff member is not in the set, and there is room:       the set with member
                      |set + member| + |required - set - member| <= high
     check_guard      passes iff required is part of the set, low <= |set| <= high  the set
+    more_guard       passes iff there is room for one more, and those required     the set
 
     object:  start -"{"-> first; first -"}"-> end [check required]; first, next -key_i [add i]-> named;
              named -":"-> value; value -> after; after -","-> next [check high]; after -"}"-> end [check required]
+
+What is required may be a *condition* on the members that a set has at its end (diagrams.py): then an add_guard passes
+where some members to come fulfil it, and a check_guard where it is fulfilled.
 
 A set may also remember the texts of values, what it takes for arrays without repetition: an edge that *calls for a new
 value* takes a value of a rule whose text is not in the run's set, and the set has it as one more member afterwards. How
@@ -52,6 +56,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .diagrams import NODE_FIELDS, Condition, condition_at
 from .kinds import (
     ADD,
     ANOTHER,
@@ -62,9 +67,11 @@ from .kinds import (
     CALL_OPEN,
     CALL_PLAIN,
     CHECK,
+    CONDITION,
     COUNT,
     EDGE_FIELDS,
     GUARD_FIELDS,
+    MORE,
     NO_GUARD,
     PRIORITY_FIELDS,
     SCAN,
@@ -139,7 +146,7 @@ class Rules:
         self._node_text: Callable[[int], str] = "node {}".format
         self._lexeme_texts: dict[int, str] = {}
         self._guard_ids: dict[tuple[int, ...], GuardId] = {}
-        self._required_places: dict[frozenset[int], int] = {}
+        self._required_places: dict[frozenset[int] | Condition, int] = {}
 
     def rule(self, name: str) -> RuleId:
         """Declare a rule and its start state; edges may call it before it has any."""
@@ -233,7 +240,12 @@ class Rules:
         return self._guard(COUNT, low, min(high, UNBOUNDED), add, min(cap, UNBOUNDED))
 
     def add_guard(
-        self, member: int = ANOTHER, high: int = UNBOUNDED, required: Iterable[int] = (), cap: int = UNBOUNDED
+        self,
+        member: int = ANOTHER,
+        high: int = UNBOUNDED,
+        required: Iterable[int] | Condition = (),
+        cap: int = UNBOUNDED,
+        passed: int = 0,
     ) -> GuardId:
         """Number of a guard that adds a member to the set, for rules that carry one (see the module's text).
 
@@ -245,12 +257,22 @@ class Rules:
         required : members that are still to come where they are not in the set.
         cap : ANOTHER is not added to a set of so many members. Choose it as low as the grammar allows: a set that
             stops growing lets the parser's rows repeat. Without bounds on the size, use no guard for such members.
+        passed : of members below it, none is to come: for conditions, and members that come in order.
         """
         self.n_members = max(self.n_members, member + 1)
-        return self._guard(ADD, member, min(high, UNBOUNDED), self._required(required), min(cap, UNBOUNDED))
+        last = min(cap, UNBOUNDED) if member == ANOTHER else passed
+        return self._guard(ADD, member, min(high, UNBOUNDED), self._required(required), last)
+
+    def more_guard(self, condition: Condition, high: int = UNBOUNDED, passed: int = 0) -> GuardId:
+        """Number of a guard that asks for room for one more member, and for those that a condition asks for then."""
+        return self._guard(MORE, passed, min(high, UNBOUNDED), self._required(condition), 0)
 
     def check_guard(
-        self, low: int = 0, high: int = UNBOUNDED, required: Iterable[int] = (), another_of: RuleId | None = None
+        self,
+        low: int = 0,
+        high: int = UNBOUNDED,
+        required: Iterable[int] | Condition = (),
+        another_of: RuleId | None = None,
     ) -> GuardId:
         """Number of a guard that asks for a set of `low` to `high` members with all required ones.
 
@@ -269,7 +291,7 @@ class Rules:
         if kind == COUNT:
             return self._guard(*row)
         assert kind == ADD or fields[3] == 0, "a value of which rule?"
-        return self._guard(kind, *fields[:2], self._required(other.members(fields[2])), fields[3])
+        return self._guard(kind, *fields[:2], self._required(other.asked(fields[2])), fields[3])
 
     def _guard(self, *row: int) -> GuardId:
         found = self._guard_ids.get(row)
@@ -278,8 +300,10 @@ class Rules:
             self.guards.extend(row)
         return found
 
-    def _required(self, members: Iterable[int]) -> int:
-        """Place of a set in `required`."""
+    def _required(self, members: Iterable[int] | Condition) -> int:
+        """Place of a set in `required`, or of a condition."""
+        if isinstance(members, Condition):
+            return self._condition(members)
         wanted = frozenset(members)
         if not wanted:
             return 0
@@ -292,13 +316,26 @@ class Rules:
             self.required.extend((len(wanted), len(words), *words.view(np.int32).tolist()))
         return place
 
+    def _condition(self, condition: Condition) -> int:
+        place = self._required_places.get(condition)
+        if place is None:
+            place = self._required_places[condition] = len(self.required)
+            self.required.extend((CONDITION, len(condition.nodes) // NODE_FIELDS, *condition.nodes))
+        return place
+
     def members(self, place: int) -> list[int]:
-        """Members of a set in `required`."""
+        """Members of a set in `required`; none of a condition."""
+        if self.required[place] == CONDITION:
+            return []
         size, n_words = self.required[place : place + 2]
         words = self.required[place + 2 : place + 2 + n_words]
         found = [32 * n + bit for n, word in enumerate(words) for bit in range(32) if word >> bit & 1]
         assert len(found) == size
         return found
+
+    def asked(self, place: int) -> list[int] | Condition:
+        """Members of a set in `required`, or the condition there."""
+        return condition_at(self.required, place) or self.members(place)
 
     def __str__(self) -> str:
         return rules_text(self)

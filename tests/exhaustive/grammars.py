@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from llmask.grammar.diagrams import Diagrams
 from llmask.grammar.kinds import ANOTHER, UNBOUNDED
 from llmask.grammar.rules import Rules
 
@@ -134,6 +135,41 @@ def set_worlds(nodes: Any, with_spaces: bool) -> Iterator[World]:
                     if low <= most:
                         yield _any_order(nodes, with_spaces, n_names, with_others, required, low, high)
     yield _nested_sets(nodes, with_spaces)
+    for table in range(1, 256, 5 if with_spaces else 1):  # all conditions on three members
+        for is_in_order in (False, True):
+            yield _conditioned(nodes, with_spaces, table, is_in_order)
+
+
+def _conditioned(nodes: Any, with_spaces: bool, table: int, is_in_order: bool) -> World:
+    """Names with the separator `cab`; bit n of `table` says whether the set whose members are the bits of n may end."""
+    build = Builder(nodes, with_spaces)
+    rules, diagrams = build.rules, Diagrams()
+    sets = [
+        diagrams.all_of([diagrams.present([one]) if n >> one & 1 else diagrams.absent([one]) for one in range(3)])
+        for n in range(8)
+        if table >> n & 1
+    ]
+    condition = diagrams.condition(diagrams.any_of(sets), (7, 8, 40))
+    rule = rules.rule("members")
+    start, last = rules.start_state(rule), rules.state(rule)
+    opened, choose, here = rules.state(rule), rules.state(rule), rules.state(rule)
+    rules.scan(start, build.word(b"c"), choose)
+    if table & 1:
+        rules.scan(start, build.word(b"c"), opened)
+        rules.scan(opened, build.word(b"ba"), last)
+    for name, (member, word) in enumerate(((7, b"a"), (8, b"bb"), (40, b"caa"))):
+        passed = member + 1 if is_in_order else 0
+        after = rules.state(rule) if is_in_order else here
+        rules.scan(choose, build.word(word), after, rules.add_guard(member, 3, condition, passed=passed))
+        if is_in_order or name == 2:
+            following = rules.state(rule) if is_in_order else choose
+            if is_in_order:
+                rules.skip(choose, following)
+            rules.scan(after, build.word(b"cab"), following, rules.more_guard(condition, 3, passed))
+            rules.scan(after, build.word(b"ba"), last, rules.check_guard(required=condition))
+            choose = following
+    rules.final(last)
+    return build.world(f"three names {'in order' if is_in_order else 'in any order'}, sets {table:b} may end")
 
 
 def _any_order(

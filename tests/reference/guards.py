@@ -7,9 +7,11 @@ In: rules, a guard, a parameter. Out: the parameter behind it, or None. Cost: no
 
 from __future__ import annotations
 
+from itertools import combinations
+from math import inf
 from typing import NamedTuple
 
-from llmask.grammar.kinds import ADD, ANOTHER, COUNT, GUARD_FIELDS
+from llmask.grammar.kinds import ADD, ANOTHER, CONDITION, COUNT, GUARD_FIELDS, MORE
 from llmask.grammar.rules import Rules
 
 
@@ -36,6 +38,27 @@ def required_members(rules: Rules, place: int) -> frozenset[int]:
     return members
 
 
+def n_to_come(rules: Rules, place: int, named: frozenset[int], passed: int = 0, one_more: bool = False) -> float:
+    """The fewest members that are still required; of a condition all sets that may come are tried."""
+    if rules.required[place] != CONDITION:
+        return len(required_members(rules, place) - named)
+    n = rules.required[place + 1]
+    nodes = [tuple(rules.required[place + 2 + 3 * i : place + 5 + 3 * i]) for i in range(n)]
+
+    def is_fulfilled(members: frozenset[int]) -> bool:
+        here = n + 1  # 0 and 1 are the ends
+        while here > 1:
+            member, absent, there = nodes[here - 2]
+            here = there if member in members else absent
+        return here == 1
+
+    open_members = sorted({member for member, _, _ in nodes if member >= passed} - named)
+    for size in range(one_more, len(open_members) + 1):
+        if any(is_fulfilled(named | {*come}) for come in combinations(open_members, size)):
+            return size
+    return inf
+
+
 def parameter_behind(rules: Rules, guard: int, parameter: Parameter) -> Parameter | None:
     """The parameter behind a guard, or None where it does not let through."""
     if guard == 0:
@@ -48,7 +71,8 @@ def parameter_behind(rules: Rules, guard: int, parameter: Parameter) -> Paramete
     assert parameter == 0 or isinstance(parameter, Members)
     members = parameter if isinstance(parameter, Members) else Members()
     first, high, place, last = fields
-    required = required_members(rules, place)
+    if kind == MORE:
+        return parameter if members.size + n_to_come(rules, place, members.named, first, True) <= high else None
     if kind == ADD:
         if first in members.named:
             return None
@@ -56,8 +80,9 @@ def parameter_behind(rules: Rules, guard: int, parameter: Parameter) -> Paramete
             after = members._replace(n_others=members.n_others + 1)
         else:
             after = members._replace(named=members.named | {first})
-        if after.size + len(required - after.named) > high:
+        if after.size + n_to_come(rules, place, after.named, 0 if first == ANOTHER else last) > high:
             return None
         return parameter if first == ANOTHER and members.size >= last else after
     assert last == 0, "values that must differ are not modelled here"
-    return parameter if required <= members.named and first <= members.size <= high else None
+    is_met = first <= members.size <= high and n_to_come(rules, place, members.named) == 0
+    return parameter if is_met else None

@@ -191,7 +191,11 @@ def test_every_kind_of_key_is_compiled(tokenizer: Any, kind: str) -> None:
         ),
         ("structural_tag", "[]", ""),
         ("something", "x", "something"),
-        ("json", json.dumps({"oneOf": [{"required": [f"k{n}"]} for n in range(80)]}), "max_compile_work"),
+        (
+            "json",
+            json.dumps({"oneOf": [{"required": [f"k{n}"], "maxProperties": 99} for n in range(80)]}),
+            "max_compile_work",
+        ),
         ("regex", "(a{500}){500}b|" * 20 + "".join(f"(?=.*{c})" for c in "xyzwvu") + "(a|b){5000}", "limit"),
         ("json", '{"const": "\\u0000"}', "NUL"),  # refused by SGLang itself, for a reason of XGrammar's
     ],

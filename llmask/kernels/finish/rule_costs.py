@@ -59,7 +59,7 @@ def _asks_for_more(grammar, guard):
     if guard == 0:
         return False
     known = grammar.guards[guard]
-    if known.kind == GuardKind.CHECK:
+    if known.kind == GuardKind.CHECK:  # who passes MORE is asked by another guard at the end
         return known.low > 0 or known.required != 0
     return known.kind == GuardKind.COUNT and known.low > 0
 
@@ -113,6 +113,8 @@ def _cost_at(grammar, state, parameter, n_new):
 def _cost_of_missing(grammar, rule, guard, parameter):
     """Cost of the members that a guard requires by name and that are not there."""
     required = grammar.guards[guard].required
+    if n_required_words(grammar, required) == 0:
+        return min(ENDLESS, grammar.rule_weights[rule] * n_missing(grammar, parameter, required))
     cost = 0
     for i in range(n_required_words(grammar, required)):
         bits = missing_word(grammar, parameter, required, i)

@@ -9,12 +9,16 @@ A run of a rule carries one parameter, 0 on entry: a count, or the number of a s
                                               ANOTHER only if |set| < cap
     CHECK      low, high, required, rule + 1  passes iff required is part of the set and low <= |set| <= high, and the
                                               rule (if any) derives a value that is not in the set
+    MORE       passed, high, required         passes iff there is room for one more and those required with it
 
 Sets are interned lists, set 0 is empty, so that equal sets are equal numbers and rows that differ in nothing else are
 one row. Members without a name or a text are counted only.
 
     set        [size, its texts (text_sets.py), words of 32 bits: the named members; the last word is not 0]
     required   [size, number of words, words], one after the other in `required`; the one at 0 is empty
+    condition  [CONDITION, number of nodes, nodes] instead: a decision diagram (grammar/diagrams.py) that tells which
+               sets may end. Those required are then the fewest with which the set fulfils it; of members below
+               `passed` none is to come (ADD of a member has it where ADD of ANOTHER has `cap`)
 
 Whether a guard passes is asked of every edge of a row; the parameter after an edge is made only when the edge is
 taken: a row of 600 keys would make 600 sets of 80 bytes.
@@ -31,7 +35,11 @@ from ..values.called_rules import FIRST_WORD, SIZE, variant
 
 ANOTHER = -1  # the member without a name
 UNLIMITED = 2**31 - 1
-N_REQUIRED_WORDS, REQUIRED_WORDS = 1, 2  # of an entry of `required`
+CONDITION = -1  # instead of a size
+N_REQUIRED_WORDS, REQUIRED_WORDS = 1, 2  # of an entry of `required`, or the number of nodes, and these
+NODE_FIELDS, (NODE_MEMBER, IF_ABSENT, IF_THERE) = 3, range(3)
+FALSE, TRUE, FIRST_NODE = 0, 1, 2  # where nodes lead; FIRST_NODE is the first of them
+NOBODY = -2  # no member
 
 
 @inline
@@ -53,9 +61,13 @@ def _passes_set(grammar, guard, number):
         if size < asked.low or size > asked.high or n_missing(grammar, number, asked.required) != 0:
             return False
         return asked.rule == 0 or variant(grammar, asked.rule - 1, number) >= 0
+    if asked.kind == GuardKind.MORE:
+        return size + _n_to_come(grammar, number, NOBODY, asked.required, asked.low, True) <= asked.high
     member = asked.member
-    if member != ANOTHER and _word(grammar, number, member >> 5) >> (member & 31) & 1 != 0:
+    if member != ANOTHER and _has(grammar, number, member):
         return False
+    if grammar.required[asked.required] == CONDITION:
+        return size + 1 + _n_to_come(grammar, number, member, asked.required, asked.cap, False) <= asked.high
     if asked.high == UNLIMITED:
         return True
     missing = n_missing(grammar, number, asked.required)
@@ -72,7 +84,7 @@ def after_guard(grammar, guard, parameter):
     asked = grammar.guards[guard]
     if asked.kind == GuardKind.COUNT:
         return min(parameter + asked.add, asked.cap)
-    if asked.kind == GuardKind.CHECK:
+    if asked.kind != GuardKind.ADD:
         return parameter
     member = asked.member
     if member == ANOTHER and list_item(grammar.sets, parameter, SIZE) >= asked.cap:
@@ -105,6 +117,44 @@ def _word(grammar, number, position):
 
 
 @inline
+def _has(grammar, number, member):
+    return _word(grammar, number, member >> 5) >> (member & 31) & 1 != 0
+
+
+@kernel
+def _n_to_come(grammar, number, added, condition, passed, is_one_more):
+    """The fewest members with which a set and `added` fulfil a condition; above UNLIMITED if none do.
+
+    `is_one_more`: at least one. Nodes follow those to which they lead, so one sweep tells it of each.
+    """
+    lists = grammar.required
+    n = lists[condition + N_REQUIRED_WORDS]
+    grammar.work += n >> 3
+    fewest = reserve(grammar.fewest_to_come, 2 * (n + FIRST_NODE))
+    one_more = n + FIRST_NODE  # from here on: at least one
+    fewest[FALSE] = UNLIMITED + 1
+    fewest[TRUE] = 0
+    fewest[one_more + FALSE] = UNLIMITED + 1
+    fewest[one_more + TRUE] = UNLIMITED + 1
+    at = condition + REQUIRED_WORDS
+    for node in range(FIRST_NODE, one_more):
+        member, absent, there = lists[at + NODE_MEMBER], lists[at + IF_ABSENT], lists[at + IF_THERE]
+        at += NODE_FIELDS
+        if member == added or _has(grammar, number, member):
+            fewest[node] = fewest[there]
+            fewest[one_more + node] = fewest[one_more + there]
+        elif member < passed:
+            fewest[node] = fewest[absent]
+            fewest[one_more + node] = fewest[one_more + absent]
+        else:
+            come = min(fewest[there] + 1, UNLIMITED + 1)
+            fewest[node] = min(fewest[absent], come)
+            fewest[one_more + node] = min(fewest[one_more + absent], come)
+    root = n + FIRST_NODE - 1
+    return fewest[one_more + root] if is_one_more else fewest[root]
+
+
+@inline
 def _required_word(grammar, required, position):
     lists = grammar.required
     return lists[required + REQUIRED_WORDS + position] if position < n_required_words(grammar, required) else 0
@@ -122,6 +172,8 @@ def n_missing(grammar, number, required):
 
 @kernel
 def _count_missing(grammar, number, required):
+    if grammar.required[required] == CONDITION:
+        return _n_to_come(grammar, number, NOBODY, required, 0, False)
     n = 0
     for i in range(n_required_words(grammar, required)):
         n += count_bits(missing_word(grammar, number, required, i))
@@ -130,7 +182,8 @@ def _count_missing(grammar, number, required):
 
 @inline
 def n_required_words(grammar, required):
-    return grammar.required[required + N_REQUIRED_WORDS]
+    """How many words name required members; 0 for a condition."""
+    return 0 if grammar.required[required] == CONDITION else grammar.required[required + N_REQUIRED_WORDS]
 
 
 @inline

@@ -48,6 +48,7 @@ class GuardKind(Kind):
     COUNT = 0
     ADD = 1
     CHECK = 2
+    MORE = 3
 
 
 class MaskKind(Kind):

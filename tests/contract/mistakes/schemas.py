@@ -363,7 +363,7 @@ MISTAKES = [
         "JSON Schema: oneOf of the same",
         compiling("json_schema", {"oneOf": [{"type": "string"}, {"type": "string"}]}),
         "no document fulfils the schema: no type fulfils all of the schemas that hold here",
-        "#/oneOf/1",
+        "#/oneOf/0",
         "write anyOf where one of the schemas is enough, or take one out",
         UnsatisfiableSchema,
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 from .regex import Regex, is_empty
@@ -16,7 +17,8 @@ from .regex import Regex, is_empty
 Lexemes = Mapping[int, Regex] | Sequence[Regex]  # by the numbers that rules name
 
 SCAN, CALL, SKIP, CALL_NEW, CALL_PLAIN, CALL_MANY, CALL_OPEN, CALL_AGAIN = range(8)  # kinds of edges
-COUNT, ADD, CHECK = range(3)  # kinds of guards
+COUNT, ADD, CHECK, MORE = range(4)  # kinds of guards
+Required = frozenset[int] | tuple[tuple[int, ...], ...]  # members, or the nodes of a condition
 ANOTHER = -1  # a member without a number
 EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS = 5, 5, 3
 
@@ -43,8 +45,9 @@ def members_of(parameter: Parameter) -> Members:
 
 class Guard(NamedTuple):
     """COUNT: bounds, what is added, the most that is counted; ADD: the member (in `low`), most members of those that
-    are there and required, most without a number; CHECK: bounds, the members required, and one more than the rule that
-    must derive another value (in `cap`; 0 where there is none).
+    are there and required, most without a number (in `cap`; of a member with one: those below it do not come any more);
+    CHECK: bounds, the members required, and one more than the rule that must derive another value (in `cap`; 0 where
+    there is none); MORE: members below `low` do not come any more, most members.
     """
 
     kind: int
@@ -52,7 +55,7 @@ class Guard(NamedTuple):
     high: int
     add: int
     cap: int
-    required: frozenset[int]
+    required: Required
 
 
 class Edge(NamedTuple):
@@ -89,13 +92,16 @@ class Network(NamedTuple):
             return min(parameter + add, cap) if low <= parameter <= high else None
         members = members_of(parameter)
         if kind == CHECK:
-            return parameter if required <= members.named and low <= members.size <= high else None
+            is_met = low <= members.size <= high and _n_to_come(required, members.named) == 0
+            return parameter if is_met else None
+        if kind == MORE:
+            return parameter if members.size + _n_to_come(required, members.named, low, one_more=True) <= high else None
         if low in members.named:
             return None
         after = members._replace(named=members.named | {low})
         if low == ANOTHER:
             after = members._replace(others=members.others + 1)
-        if after.size + len(required - after.named) > high:
+        if after.size + _n_to_come(required, after.named, 0 if low == ANOTHER else cap) > high:
             return None
         return parameter if low == ANOTHER and members.size >= cap else after
 
@@ -139,9 +145,32 @@ def read_rules(written: Any, lexemes: Lexemes) -> Network | None:
 def _guard(written: Any, at: int) -> Guard:
     """A guard; the members that it asks for lie at a place of `required`: their number, words, 32 bits each."""
     kind, low, high, add, cap = written.guards[at : at + GUARD_FIELDS]
-    words = written.required[add + 2 : add + 2 + written.required[add + 1]] if kind != COUNT else ()
-    required = frozenset(32 * i + bit for i, word in enumerate(words) for bit in range(32) if word >> bit & 1)
+    size, n = (0, 0) if kind == COUNT else written.required[add : add + 2]
+    required: Required
+    if size < 0:
+        required = tuple(tuple(written.required[add + 2 + 3 * i : add + 5 + 3 * i]) for i in range(n))
+    else:
+        words = written.required[add + 2 : add + 2 + n] if n else ()
+        required = frozenset(32 * i + bit for i, word in enumerate(words) for bit in range(32) if word >> bit & 1)
     return Guard(kind, low, high, add, cap, required)
+
+
+def _n_to_come(required: Required, named: frozenset[int], passed: int = 0, one_more: bool = False) -> float:
+    """The fewest members that a set lacks; of a condition (nodes: member, then what follows where it is absent, and
+    where it is there) the fewest with which the set fulfils it: at least one of them, none below `passed`.
+    """
+    if isinstance(required, frozenset):
+        return len(required - named)
+    fewest = {0: (inf, inf), 1: (0, inf)}  # by node: any number, one or more
+    for number, (member, absent, there) in enumerate(required, 2):
+        come = fewest[there][0] + 1
+        if member in named:
+            fewest[number] = fewest[there]
+        elif member < passed:
+            fewest[number] = fewest[absent]
+        else:
+            fewest[number] = min(fewest[absent][0], come), min(fewest[absent][1], come)
+    return fewest[len(fewest) - 1][one_more]
 
 
 def _derives(edge: Edge, starts: list[int], live: set[int], lexemes: Lexemes) -> bool:

@@ -34,14 +34,21 @@ MAX_CASES = 64  # combinations of nested alternatives that a proof looks at
 PROOF_WORK = 50  # a proof, counted in subschemas visited
 
 
-def overlaps(context: Context, conjunction: Conjunction, choice: Choice) -> dict[int, list[int]]:
-    """For the alternatives of a choice, the others that were not proved to exclude them beside `conjunction`."""
-    found: dict[int, list[int]] = {}
-    case, case_at = conjunction, -1
+def pairs_to_prove(context: Context, conjunction: Conjunction, choice: Choice) -> list[tuple[int, int]]:
+    """Pairs of alternatives that neither marks nor strings under one key tell apart."""
     left = list(pairs_left(context, choice.schemas))
     if len(left) > len(choice.schemas):
         apart = _told_by_strings(context, conjunction, choice)
         left = [(at, beyond) for at, beyond in left if not (at in apart and apart.get(beyond))]
+    return left
+
+
+def overlaps(
+    context: Context, conjunction: Conjunction, choice: Choice, left: list[tuple[int, int]]
+) -> dict[int, list[int]]:
+    """For the alternatives of a choice, those that were not proved to exclude them beside `conjunction`, of `left`."""
+    found: dict[int, list[int]] = {}
+    case, case_at = conjunction, -1
     for at, beyond in left:
         context.count_work(PROOF_WORK * (1 + len(conjunction.parts) // 8))
         if at != case_at:

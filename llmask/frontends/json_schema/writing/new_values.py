@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.lexical.strings import free_string, other_strings
-from llmask.frontends.json_schema.meaning.alternatives import overlaps
+from llmask.frontends.json_schema.meaning.alternatives import overlaps, pairs_to_prove
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.choices import settle
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
@@ -103,7 +103,7 @@ def _has_overlaps(context: Context, conjunction: Conjunction) -> bool:
         return False
     rest = conjunction.copy()
     del rest.choices[0]
-    return bool(overlaps(context, rest, choice))
+    return bool(overlaps(context, rest, choice, pairs_to_prove(context, rest, choice)))
 
 
 def _is_plain(conjunction: Conjunction) -> bool:

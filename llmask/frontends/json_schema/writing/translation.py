@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import islice
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.lexical.lexemes import white_space
-from llmask.frontends.json_schema.meaning.alternatives import overlaps, without_shared_types
+from llmask.frontends.json_schema.meaning.alternatives import overlaps, pairs_to_prove, without_shared_types
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.choices import settle, settle_strings
 from llmask.frontends.json_schema.meaning.closed import closed
@@ -33,6 +34,7 @@ from llmask.frontends.json_schema.meaning.contradictions import (
     types_help,
 )
 from llmask.frontends.json_schema.meaning.discriminators import pairs_left
+from llmask.frontends.json_schema.meaning.key_conditions import conditioned_object
 from llmask.frontends.json_schema.meaning.marks import marks_of
 from llmask.frontends.json_schema.meaning.names import strings_of
 from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
@@ -43,6 +45,7 @@ from llmask.frontends.json_schema.meaning.types import ALL_TYPES, types_of
 from llmask.frontends.json_schema.reading.keywords import WITHOUT_CONTAINS
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.writing.arrays import emit_array
+from llmask.frontends.json_schema.writing.conditioned_objects import emit_conditioned
 from llmask.frontends.json_schema.writing.objects import emit_object
 from llmask.frontends.json_schema.writing.values import emit_values, listed_node, scalar_spellings
 from llmask.frontends.json_schema.writing.writer import Writer
@@ -56,6 +59,8 @@ if TYPE_CHECKING:
 
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
 MAX_SHAPES = 100_000
+MANY_WAYS = 40  # combinations of alternatives beyond which objects are written by a condition on their keys
+MANY_PAIRS = 15  # the same of alternatives of oneOf that may overlap
 PLACE_WORK = 10  # units to write a place
 VARIANT_SHARE = 4  # a variant of a rule may take this part of a step's work
 MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too deep for the interpreter
@@ -373,10 +378,17 @@ class Translation(Writer):
         self.check_depth(len(conjunction.choices), path)
         is_bare = not conjunction.parts and len(conjunction.choices) == 1
         others: dict[int, list[int]] = {}
+        n_ways = prod(len(one.schemas) for one in conjunction.choices)
+        pairs: list[tuple[int, int]] = []
         if choice.keyword == "oneOf":
             rest = conjunction.copy()
             del rest.choices[index]
-            others = overlaps(self, rest, choice)
+            pairs = pairs_to_prove(self, rest, choice)
+        is_large = len(pairs) > MANY_PAIRS or (n_ways > MANY_WAYS and len(conjunction.choices) > 1)
+        if is_large and self._write_conditioned(conjunction, path, rule, start, end, depth):
+            return None
+        if choice.keyword == "oneOf":
+            others = overlaps(self, rest, choice, pairs)
         spellings: list[bytes] = []
         for at, member in enumerate(choice.schemas):
             self.count_work()
@@ -393,6 +405,28 @@ class Translation(Writer):
         if spellings:
             self.rules.scan(start, listed_node(self, spellings), end)
         return None
+
+    def _write_conditioned(
+        self, conjunction: Conjunction, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
+    ) -> bool:
+        """Write objects by one condition on their keys, and other types as before; whether that is possible."""
+        types = types_of(conjunction.parts)
+        if "object" not in types:
+            return False
+        found = conditioned_object(self, conjunction)
+        if found is None:
+            return False
+        if isinstance(found, str):
+            self.nothing(found, path, ALTERNATIVES_HELP)
+        else:
+            emit_conditioned(self, found, path, start, end, depth)
+        others = [kind for kind in types if kind != "object"]
+        if others:
+            told = self.synthetic(("types", *others), lambda: {"type": others})
+            rest = conjunction.copy()
+            rest.parts.append((told, path, self.shape(told, path)))
+            self.write_conjunction(rest, path, rule, start, end, depth)
+        return True
 
     def _write_strings(self, conjunction: Conjunction, path: Path, start: StateId, end: StateId) -> None:
         """Write strings as one regular expression; where that is too large, as several, of half the alternatives."""

@@ -8,7 +8,7 @@ import pytest
 
 from llmask.errors import UnsatisfiableSchema
 from llmask.frontends.json_schema import SchemaOptions
-from llmask.frontends.json_schema.meaning.alternatives import overlaps
+from llmask.frontends.json_schema.meaning.alternatives import overlaps, pairs_to_prove
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.place import Conjunction
 from llmask.frontends.json_schema.writing.translation import Translation
@@ -70,7 +70,7 @@ OVERLAPPING: list[tuple[list[Any], list[Any], list[Any]]] = [
 def overlapping(judge: Any, members: list[Any]) -> dict[int, list[int]]:
     translation = Translation(judge.nodes, {"oneOf": members}, SchemaOptions())
     choice = conjunction_of(translation, [(translation.schema, ())]).choices[0]
-    return overlaps(translation, Conjunction(), choice)
+    return overlaps(translation, Conjunction(), choice, pairs_to_prove(translation, Conjunction(), choice))
 
 
 @pytest.mark.parametrize("members", EXCLUSIVE, ids=str)

@@ -1,0 +1,212 @@
+"""Conditions on the members that a set has at its end, as decision diagrams, in which equal conditions are one node.
+
+A node asks for one member and leads on where it is absent and where it is there, down to FALSE or TRUE; members come in
+one order on every way, and no node leads to the same twice. Source: R. Bryant, "Graph-Based Algorithms for Boolean
+Function Manipulation", IEEE Transactions on Computers C-35 (1986).
+
+In: members. Out: nodes, and the numbers that a guard holds of one (`Rules.condition`). Cost: 2 us a node, which is a
+unit of work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from math import inf
+from typing import NamedTuple
+
+from llmask.grammar.kinds import CONDITION
+from llmask.work import spend
+
+FALSE, TRUE = 0, 1
+FIRST_NODE = 2
+NODE_FIELDS = 3  # member, node where it is absent, node where it is there
+LAST = 2**31 - 1  # the member that the ends FALSE and TRUE stand for: behind all others
+
+
+class Diagrams:
+    """Nodes over members from 0, which are asked for in the order of their numbers."""
+
+    def __init__(self) -> None:
+        self.nodes: list[tuple[int, int, int]] = [(LAST, FALSE, FALSE), (LAST, TRUE, TRUE)]
+        self._numbers: dict[tuple[int, int, int], int] = {}
+        self._together: tuple[dict[int, int], dict[int, int]] = ({}, {})  # both, and either, of a pair of nodes
+
+    def both(self, one: int, other: int) -> int:
+        """Both conditions."""
+        known = self._known(FALSE, one, other)
+        return self._joined(FALSE, one, other) if known is None else known
+
+    def either(self, one: int, other: int) -> int:
+        """One condition or both."""
+        known = self._known(TRUE, one, other)
+        return self._joined(TRUE, one, other) if known is None else known
+
+    def all_of(self, conditions: Iterable[int]) -> int:
+        """All conditions: neighbours are joined first, so that what speaks of the same members stays small."""
+        return _joined_in_pairs(self.both, TRUE, conditions)
+
+    def any_of(self, conditions: Iterable[int]) -> int:
+        """At least one condition."""
+        return _joined_in_pairs(self.either, FALSE, conditions)
+
+    def negated(self, condition: int) -> int:
+        """Where the condition does not hold."""
+        found = {FALSE: TRUE, TRUE: FALSE}
+        for number in self._below(condition):
+            member, absent, there = self.nodes[number]
+            found[number] = self._node(member, found[absent], found[there])
+        return found[condition]
+
+    def exactly_one(self, conditions: Iterable[int]) -> int:
+        """One condition and no other."""
+        level = [(self.negated(condition), condition) for condition in conditions] or [(TRUE, FALSE)]  # none, one
+        while len(level) > 1:
+            joined = []
+            for (none, one), (other_none, other_one) in zip(level[::2], level[1::2], strict=False):
+                found = self.either(self.both(one, other_none), self.both(none, other_one))
+                joined.append((self.both(none, other_none), found))
+            level = joined + level[len(level) & ~1 :]
+        return level[0][1]
+
+    def absent(self, members: Iterable[int]) -> int:
+        """The condition that none of some members is there."""
+        found = TRUE
+        for member in sorted(members, reverse=True):
+            found = self._node(member, found, FALSE)
+        return found
+
+    def present(self, members: Iterable[int]) -> int:
+        """The condition that one of some members is there, or more."""
+        found = FALSE
+        for member in sorted(members, reverse=True):
+            found = self._node(member, found, TRUE)
+        return found
+
+    def condition(self, node: int, members: Sequence[int]) -> Condition:
+        """A condition as guards hold it: NODE_FIELDS numbers for each node, the last one its own.
+
+        There, every way asks for all of `members`, those by whose positions the nodes ask: who wants one more member
+        sees those to which the condition is indifferent.
+        """
+        levels: list[dict[int, None]] = [{node: None}]  # the nodes where the way to them has asked for the ones before
+        for position in range(len(members)):
+            below: dict[int, None] = {}
+            for number in levels[-1]:
+                below.update(dict.fromkeys(self._ways(number, position)))
+            below.pop(FALSE, None)
+            levels.append(below)
+            spend(len(below))
+        place, found = {TRUE: TRUE}, list[int]()
+        for position in range(len(members) - 1, -1, -1):
+            above = {}
+            for number in levels[position]:
+                above[number] = FIRST_NODE + len(found) // NODE_FIELDS
+                absent, there = self._ways(number, position)
+                found += (members[position], place.get(absent, FALSE), place.get(there, FALSE))
+            place = above
+        return Condition(tuple(found))
+
+    def _ways(self, number: int, position: int) -> tuple[int, int]:
+        asked, absent, there = self.nodes[number]
+        return (absent, there) if asked == position else (number, number)
+
+    def _node(self, member: int, absent: int, there: int) -> int:
+        if absent == there:
+            return absent
+        key = member, absent, there
+        number = self._numbers.get(key)
+        if number is None:
+            spend(1)
+            number = self._numbers[key] = len(self.nodes)
+            self.nodes.append(key)
+        return number
+
+    def _below(self, condition: int) -> list[int]:
+        """The nodes of a condition, each behind those that it leads to."""
+        found: set[int] = set()
+        waiting = [condition]
+        while waiting:
+            number = waiting.pop()
+            if number >= FIRST_NODE and number not in found:
+                found.add(number)
+                waiting += self.nodes[number][1:]
+        return sorted(found)
+
+    def _joined(self, end: int, one: int, other: int) -> int:
+        """Both conditions for the end FALSE, either for TRUE: what decides it at once where one of them is that end."""
+        known, nodes = self._together[end], self.nodes
+        waiting = [(one, other)]
+        while waiting:
+            one, other = waiting[-1]
+            member, absent, there = nodes[one]
+            of_other, other_absent, other_there = nodes[other]
+            if of_other < member:
+                member, absent, there = of_other, one, one
+            elif of_other > member:
+                other_absent = other_there = other
+            found = []
+            for pair in ((absent, other_absent), (there, other_there)):
+                number = self._known(end, *pair)
+                if number is None:
+                    waiting.append(pair)
+                else:
+                    found.append(number)
+            if len(found) == 2:
+                known[_pair(one, other)] = self._node(member, *found)
+                spend(1)
+                waiting.pop()
+        return known[_pair(one, other)]
+
+    def _known(self, end: int, one: int, other: int) -> int | None:
+        if end in (one, other):
+            return end
+        if one == other or other == 1 - end:
+            return one
+        if one == 1 - end:
+            return other
+        return self._together[end].get(_pair(one, other))
+
+
+def _joined_in_pairs(join: Callable[[int, int], int], nothing: int, conditions: Iterable[int]) -> int:
+    level = list(conditions) or [nothing]
+    while len(level) > 1:
+        level = [*map(join, level[::2], level[1::2]), *level[len(level) & ~1 :]]
+    return level[0]
+
+
+def _pair(one: int, other: int) -> int:
+    return one << 32 | other if one < other else other << 32 | one
+
+
+class Condition(NamedTuple):
+    """A condition as guards hold it: the numbers of `Diagrams.columns`."""
+
+    nodes: tuple[int, ...]
+
+    def n_to_come(self, members: Collection[int], passed: int = 0, one_more: bool = False) -> float:
+        """The fewest members with which a set fulfils it, at least one with `one_more`; infinite where none do.
+
+        Of members below `passed` none is to come.
+        """
+        fewest = [(inf, inf), (0.0, inf)]
+        for at in range(0, len(self.nodes), NODE_FIELDS):
+            member, absent, there = self.nodes[at : at + NODE_FIELDS]
+            if member in members:
+                fewest.append(fewest[there])
+            elif member < passed:
+                fewest.append(fewest[absent])
+            else:
+                come = fewest[there][0] + 1
+                fewest.append((min(fewest[absent][0], come), min(fewest[absent][1], come)))
+        return fewest[-1][one_more]
+
+    def __str__(self) -> str:
+        members = sorted(set(self.nodes[::NODE_FIELDS]))
+        return f"condition on {' '.join(map(str, members))}"
+
+
+def condition_at(required: Sequence[int], place: int) -> Condition | None:
+    """The condition at a place of `Rules.required`, None for a set of members."""
+    if required[place] != CONDITION:
+        return None
+    return Condition(tuple(required[place + 2 : place + 2 + NODE_FIELDS * required[place + 1]]))

@@ -1,0 +1,105 @@
+"""Alternatives of objects as one condition: classes of values, members, and what cannot be told so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llmask.frontends.json_schema import SchemaOptions
+from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
+from llmask.frontends.json_schema.meaning.key_conditions import ConditionedObject, conditioned_object
+from llmask.frontends.json_schema.writing.translation import Translation
+
+A_STRING = {"required": ["a"], "properties": {"a": {"type": "string"}}}
+
+
+def told(judge: Any, schema: Any, **options: Any) -> Any:
+    translation = Translation(judge.nodes, schema, SchemaOptions(**options))
+    return conditioned_object(translation, conjunction_of(translation, [(translation.schema, ())]))
+
+
+def may_end(found: Any, *names: str) -> list[bool]:
+    """Whether the object may end with members: `a` is the first class of values of that key, `a2` the second."""
+    assert isinstance(found, ConditionedObject)
+    numbers: dict[str, int] = {}
+    for number, entry in enumerate(found.entries):
+        spelled = entry.name if entry.name not in numbers else f"{entry.name}2"
+        numbers[spelled] = number
+    if found.free is not None:
+        numbers["free"] = found.free
+    return [found.condition.n_to_come({numbers[name] for name in one.split()}) == 0 for one in names]
+
+
+def test_values_are_divided_into_classes(judge: Any) -> None:
+    found = told(judge, {"type": "object", "oneOf": [A_STRING, {"required": ["b"]}]})
+    assert [entry.name for entry in found.entries] == ["a", "a", "b"]
+    assert found.free is None
+    assert may_end(found, "", "a", "a2", "b", "a b", "a2 b", "a a2") == [False, True, False, True, False, True, False]
+
+
+def test_names_of_the_object_stand_before_those_of_alternatives(judge: Any) -> None:
+    schema = {
+        "properties": {"c": True, "b": {"type": "null"}},
+        "anyOf": [A_STRING, {"properties": {"b": False, "d": {}}}],
+    }
+    found = told(judge, schema)
+    assert [entry.name for entry in found.entries] == ["c", "b", "a", "a", "d"]
+    schema = {"anyOf": schema["anyOf"], "properties": schema["properties"]}
+    assert [entry.name for entry in told(judge, schema).entries] == ["a", "a", "d", "c", "b"]
+
+
+def test_closed_alternatives_speak_of_free_keys(judge: Any) -> None:
+    closed = {"properties": {"a": True}, "additionalProperties": False}
+    found = told(judge, {"type": "object", "anyOf": [closed, {"required": ["b"]}]})
+    assert found.free == 2
+    assert may_end(found, "", "a", "free", "b", "b free", "a b free") == [True, True, False, True, True, True]
+    schema = {"properties": {"a": True}, "additionalProperties": False, "anyOf": [closed, {"required": ["a"]}]}
+    assert told(judge, schema).free is None
+
+
+def test_schemas_that_exclude_each_other_divide_into_one_class_each(judge: Any) -> None:
+    members = [{"properties": {"a": {"enum": [at, -at]}}} for at in range(1, 40)]
+    found = told(judge, {"type": "object", "oneOf": members})
+    assert len(found.entries) == 40
+    same = [{"properties": {"a": {"enum": [1]}}}, {"properties": {"a": {"enum": [1], "title": "the same"}}}]
+    assert len(told(judge, {"type": "object", "anyOf": [*same, {"required": ["a"]}]}).entries) == 2
+
+
+def test_no_set_of_keys(judge: Any) -> None:
+    no_a = {"properties": {"a": False}}
+    assert told(judge, {"type": "object", "required": ["a"], "anyOf": [no_a, {"not": {"required": ["a"]}}]}) == (
+        "no set of keys fulfils all of the alternatives"
+    )
+
+
+@pytest.mark.parametrize(
+    "alternative",
+    [
+        {"minProperties": 1},
+        {"maxProperties": 1},
+        {"patternProperties": {"^a": {"type": "null"}}},
+        {"propertyNames": {"maxLength": 3}},
+        {"additionalProperties": {"type": "null"}},
+        {"const": {"a": 1}},
+        {"not": {"additionalProperties": {"type": "null"}}},
+        {"not": {"const": {"a": 1}}},
+    ],
+    ids=str,
+)
+def test_what_is_no_condition_on_members(judge: Any, alternative: Any) -> None:
+    assert told(judge, {"type": "object", "anyOf": [{"required": ["a"]}, alternative]}) is None
+
+
+@pytest.mark.parametrize(
+    "beside", [{"minProperties": 2}, {"maxProperties": 3}, {"enum": [{"a": 1}, {"b": 1}]}], ids=str
+)
+def test_what_must_not_stand_beside(judge: Any, beside: Any) -> None:
+    alternatives = [A_STRING, {"required": ["b"]}]
+    assert told(judge, {"type": "object", "anyOf": alternatives, **beside}) is None
+
+
+def test_few_members_only(judge: Any) -> None:
+    schema = {"type": "object", "anyOf": [{"required": [f"{at}"]} for at in range(20)]}
+    assert told(judge, schema, closed=True) is None
+    assert told(judge, schema, unique_keys=True) is None

@@ -1,0 +1,166 @@
+"""Objects by a condition: what multiplied out is written, and random alternatives are judged as by definition."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from itertools import combinations, permutations, product
+from typing import Any
+
+import pytest
+
+from llmask.errors import UnsatisfiableSchema
+from llmask.frontends.json_schema.writing import translation
+
+VALUES = [{"type": "string"}, {"type": "integer"}, {"enum": ["x", 1]}, {"minimum": 2}, True, False, {}]
+WORLD: list[dict[str, Any]] = [
+    dict(zip(names, values, strict=True))
+    for n in range(4)
+    for names in combinations("abcz", n)
+    for values in product(("x", 1, 2, None), repeat=n)
+]
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every choice of objects is written by a condition."""
+    monkeypatch.setattr(translation, "MANY_WAYS", 0)
+    monkeypatch.setattr(translation, "MANY_PAIRS", -1)
+
+
+def random_object(rng: random.Random, depth: int) -> dict[str, Any]:
+    made: dict[str, Any] = {"type": "object"} if rng.random() < 0.5 else {}
+    if rng.random() < 0.7:
+        names = rng.sample("abc", rng.randint(1, 3))
+        made["properties"] = {name: rng.choice(VALUES) for name in names}
+    if rng.random() < 0.5:
+        made["required"] = rng.sample("abc", rng.randint(1, 2))
+    if rng.random() < 0.3:
+        made["additionalProperties"] = False
+    if depth and rng.random() < 0.6:
+        keyword = rng.choice(("anyOf", "oneOf", "allOf", "not"))
+        inside = [random_object(rng, depth - 1) for _ in range(rng.randint(1, 3))]
+        made[keyword] = inside[0] if keyword == "not" else inside
+    if rng.random() < 0.2:
+        made["dependentRequired"] = {rng.choice("abc"): rng.sample("abc", 2)}
+    return made
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("property_order", ["any", "schema"])
+def test_random_alternatives(
+    judge: Any, rng: random.Random, costly: Callable[[int], int], always: None, property_order: str
+) -> None:
+    n_written = 0
+    for _ in range(costly(120)):
+        schema = {**random_object(rng, 2), rng.choice(("anyOf", "oneOf")): [random_object(rng, 1) for _ in range(3)]}
+        schema = {"type": "object", **schema}
+        try:
+            grammar = judge.grammar(schema, property_order=property_order)
+        except UnsatisfiableSchema:
+            assert not any(judge.is_valid(schema, value) for value in WORLD), schema
+            continue
+        n_written += 1
+        for value in rng.sample(WORLD, 60):
+            orders = [dict(members) for members in permutations(value.items())]
+            accepted = [judge.accepts(grammar, one) for one in orders]
+            if property_order == "any":
+                assert len({*accepted}) == 1, (schema, value)
+            assert any(accepted) == judge.is_valid(schema, value), (schema, value)
+        for _ in range(3):
+            text = judge.walk(grammar, rng)
+            assert not text or judge.is_valid(schema, json.loads(text)), (schema, text)
+    assert n_written > costly(120) / 2
+
+
+def closed(n: int) -> Any:
+    members = [{"properties": {f"k{at}": {"type": "string"}}, "additionalProperties": False} for at in range(n)]
+    return {"type": "object", "oneOf": members}
+
+
+def enumerated(n: int) -> Any:
+    members = [
+        {"properties": {"kind": {"enum": [f"a{at}", f"b{at}"]}, f"x{at}": {"type": "integer"}, "s": {"type": "string"}}}
+        for at in range(n)
+    ]
+    return {"type": "object", "oneOf": [{**member, "additionalProperties": False} for member in members]}
+
+
+def told(n: int) -> Any:
+    return {"oneOf": [{"type": "object", "required": [f"r{at}"]} for at in range(n)]}
+
+
+def apart(n: int) -> Any:
+    return {"type": "object", "allOf": [{"not": {"required": [f"a{at}", f"b{at}"]}} for at in range(n)]}
+
+
+def dependent(n: int) -> Any:
+    names = [f"{letter}{at}" for letter in "ab" for at in range(n)]  # declared in another order than they depend
+    properties = {name: {"type": "integer"} for name in names}
+    return {"type": "object", "properties": properties, "dependentRequired": {f"a{at}": [f"b{at}"] for at in range(n)}}
+
+
+@pytest.mark.parametrize("n", [8, 60])
+@pytest.mark.parametrize("property_order", ["any", "schema"])
+@pytest.mark.parametrize(
+    ("make", "valid", "invalid"),
+    [
+        (closed, [{"k3": "x"}, {"k7": ""}], [{}, {"k3": 1}, {"k3": "x", "k4": "y"}, {"z": 1}, 1, []]),
+        (
+            enumerated,
+            [{"kind": "a3"}, {"kind": "b7", "x7": 1, "s": "t"}, {"x4": 1}],
+            [{}, {"s": "t"}, {"kind": "a3", "x4": 1}, {"kind": 1}, {"x3": 1, "x4": 1}, {"kind": "a3", "z": 1}],
+        ),
+        (told, [{"r3": 1}, {"z": 1, "r7": 2}], [{}, {"r3": 1, "r4": 1}, {"z": 1}, "r3", None]),
+        (apart, [{}, {"a1": 1, "b2": 1}, {"z": 1, "a7": 1}], [{"a1": 1, "b1": 1}, {"a1": 1, "a2": 1, "b2": 2}]),
+        (dependent, [{}, {"b1": 1}, {"a1": 1, "b1": 2}], [{"a1": 1}, {"a1": 1, "a7": 1, "b1": 1}, {"b1": "x"}]),
+    ],
+    ids=["closed", "enumerated", "told apart by required", "never both", "dependent"],
+)
+def test_what_multiplied_out(
+    judge: Any, make: Callable[[int], Any], valid: list[Any], invalid: list[Any], n: int, property_order: str
+) -> None:
+    order = {"property_order": property_order}
+    grammar = judge.grammar(make(n), **order)
+    for value in valid:
+        assert judge.is_valid(make(n), value)
+        assert judge.accepts_in_some_order(grammar, value), value
+    judge.agrees(make(n), [], invalid, **order)
+
+
+def test_a_comma_waits_for_a_key(judge: Any) -> None:
+    grammar = judge.grammar(told(20) | {"properties": {f"r{at}": {"type": "null"} for at in range(20)}})
+    assert judge.is_valid(told(20), {"r3": None})
+    assert grammar.accepts('{"r3":null}')
+    closed_one = judge.grammar(closed(9), property_order="any")
+    matcher = closed_one.matcher()
+    matcher.accept_bytes(b'{"k3":"x"')
+    assert not matcher.accept(ord(","))
+    assert matcher.accept(ord("}"))
+
+
+def test_values_that_allow_nothing_are_no_members(judge: Any, always: None) -> None:
+    nothing = {"allOf": [{"$ref": "#/$defs/self"}]}
+    schema = {
+        "type": "object",
+        "$defs": {"self": {"type": "object", "required": ["s"], "properties": {"s": {"$ref": "#/$defs/self"}}}},
+        "properties": {"a": nothing, "b": {"type": "null"}},
+        "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
+    }
+    judge.agrees(schema, [{"b": None}], [{}, {"a": 1}, {"a": {"s": 1}, "b": None}])
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**schema, "anyOf": [{"required": ["a"]}, {"required": ["a", "b"]}]})
+
+
+def test_documents_can_be_finished(judge: Any, always: None) -> None:
+    for property_order in ("any", "schema"):
+        schema = {"type": "object", "oneOf": [{"required": [f"r{at}", f"s{at}"]} for at in range(6)]}
+        grammar = judge.grammar(schema, property_order=property_order)
+        for begun, end in ((b'{"r2":"a long', b'","s2":0}'), (b"{", b'"r0":0,"s0":0}'), (b'{"s4":1', b',"r4":0}')):
+            matcher = grammar.matcher()
+            if property_order == "schema" and begun == b'{"s4":1':
+                continue  # r4 can come no more
+            matcher.accept_bytes(begun)
+            assert len(matcher.finishing_tokens()) == len(end)
+            assert matcher.least_budget() == len(end) + 1
