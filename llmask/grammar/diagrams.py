@@ -111,12 +111,12 @@ class Diagrams:
         return (absent, there) if asked == position else (number, number)
 
     def _node(self, member: int, absent: int, there: int) -> int:
+        spend(1)
         if absent == there:
             return absent
         key = member, absent, there
         number = self._numbers.get(key)
         if number is None:
-            spend(1)
             number = self._numbers[key] = len(self.nodes)
             self.nodes.append(key)
         return number
@@ -134,37 +134,35 @@ class Diagrams:
 
     def _joined(self, end: int, one: int, other: int) -> int:
         """Both conditions for the end FALSE, either for TRUE: what decides it at once where one of them is that end."""
-        known, nodes = self._together[end], self.nodes
+        found, nodes = self._together[end], self.nodes
         waiting = [(one, other)]
         while waiting:
-            one, other = waiting[-1]
-            member, absent, there = nodes[one]
-            of_other, other_absent, other_there = nodes[other]
-            if of_other < member:
-                member, absent, there = of_other, one, one
-            elif of_other > member:
-                other_absent = other_there = other
-            found = []
-            for pair in ((absent, other_absent), (there, other_there)):
-                number = self._known(end, *pair)
-                if number is None:
-                    waiting.append(pair)
-                else:
-                    found.append(number)
-            if len(found) == 2:
-                known[_pair(one, other)] = self._node(member, *found)
-                spend(1)
+            left, right = waiting[-1]
+            member, absent, there = nodes[left]
+            of_right, absent_right, there_right = nodes[right]
+            if of_right < member:
+                member, absent, there = of_right, left, left
+            elif of_right > member:
+                absent_right = there_right = right
+            known_absent = self._known(end, absent, absent_right)
+            known_there = self._known(end, there, there_right)
+            if known_absent is None:
+                waiting.append((absent, absent_right))
+            elif known_there is None:
+                waiting.append((there, there_right))
+            else:
+                found[left << 32 | right] = found[right << 32 | left] = self._node(member, known_absent, known_there)
                 waiting.pop()
-        return known[_pair(one, other)]
+        return found[one << 32 | other]
 
     def _known(self, end: int, one: int, other: int) -> int | None:
-        if end in (one, other):
+        if one == end or other == end:
             return end
         if one == other or other == 1 - end:
             return one
         if one == 1 - end:
             return other
-        return self._together[end].get(_pair(one, other))
+        return self._together[end].get(one << 32 | other)
 
 
 def _joined_in_pairs(join: Callable[[int, int], int], nothing: int, conditions: Iterable[int]) -> int:
@@ -172,10 +170,6 @@ def _joined_in_pairs(join: Callable[[int, int], int], nothing: int, conditions: 
     while len(level) > 1:
         level = [*map(join, level[::2], level[1::2]), *level[len(level) & ~1 :]]
     return level[0]
-
-
-def _pair(one: int, other: int) -> int:
-    return one << 32 | other if one < other else other << 32 | one
 
 
 class Condition(NamedTuple):

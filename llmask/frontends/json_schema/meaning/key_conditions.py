@@ -53,10 +53,11 @@ class _NotExpressible(Exception):
 
 
 class _Class(NamedTuple):
-    """Values of a key: which of the schemas that alternatives name they fulfil, and all that they fulfil."""
+    """Values of a key: which of the schemas that alternatives name they fulfil, all that they fulfil, and do not."""
 
     held: frozenset[Hashable]
     schemas: list[SchemaAt]
+    failed: list[SchemaAt]
 
 
 def conditioned_object(context: Context, conjunction: Conjunction) -> ConditionedObject | str | None:
@@ -165,27 +166,34 @@ class _Reader:
 
     def _classes(self, entry: Entry) -> list[_Class]:
         """The values of a key, divided by the schemas that alternatives name."""
-        context = self.context
-        found = [] if is_false(entry.schemas) else [_Class(frozenset(), entry.schemas)]
+        found = [] if is_false(entry.schemas) else [_Class(frozenset(), entry.schemas, [])]
         for key, member in self.named.get(entry.name, {}).items():
             divided: list[_Class] = []
-            marks = marks_of(context, *member)
             for one in found:
-                context.count_work()
-                if any(exclude_each_other(marks, marks_of(context, *other)) for other in one.schemas):
+                if any(self._exclude(member, other) for other in one.schemas):
                     divided.append(one)
                     continue
-                context.count_work(CLASS_WORK)
-                inside = _Class(one.held | {key}, [*one.schemas, member])
-                if is_void(context, conjunction_of(context, inside.schemas)):
+                failed = [other for other in one.failed if not self._exclude(member, other)]
+                inside = _Class(one.held | {key}, [*one.schemas, member], failed)
+                if not self._is_void(inside):
+                    divided += (inside, one._replace(failed=[*one.failed, member]))
+                else:
                     divided.append(one)
-                    continue
-                divided.append(inside)
-                outside = one._replace(schemas=[*one.schemas, negated(context, *member)])
-                if not is_void(context, conjunction_of(context, outside.schemas)):
-                    divided.append(outside)
             found = divided
-        return [one for one in found if context.place_key(one.schemas) not in context.void]
+        found = [one for one in found if not (one.failed and self._is_void(one))]
+        whole = [one._replace(schemas=self._all_of(one)) for one in found]
+        return [one for one in whole if self.context.place_key(one.schemas) not in self.context.void]
+
+    def _exclude(self, one: SchemaAt, other: SchemaAt) -> bool:
+        self.context.count_work()
+        return exclude_each_other(marks_of(self.context, *one), marks_of(self.context, *other))
+
+    def _is_void(self, one: _Class) -> bool:
+        self.context.count_work(CLASS_WORK)
+        return is_void(self.context, conjunction_of(self.context, self._all_of(one)))
+
+    def _all_of(self, one: _Class) -> list[SchemaAt]:
+        return [*one.schemas, *(negated(self.context, *member) for member in one.failed)]
 
     # --- what holds
 
