@@ -71,14 +71,14 @@ class Diagrams:
     def absent(self, members: Iterable[int]) -> int:
         """The condition that none of some members is there."""
         found = TRUE
-        for member in sorted(members, reverse=True):
+        for member in sorted({*members}, reverse=True):
             found = self._node(member, found, FALSE)
         return found
 
     def present(self, members: Iterable[int]) -> int:
         """The condition that one of some members is there, or more."""
         found = FALSE
-        for member in sorted(members, reverse=True):
+        for member in sorted({*members}, reverse=True):
             found = self._node(member, found, TRUE)
         return found
 

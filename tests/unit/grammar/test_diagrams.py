@@ -21,7 +21,7 @@ def random_condition(diagrams: Diagrams, rng: random.Random, n: int, depth: int)
     """A node, and the same as a function of a set of members."""
     kind = rng.randint(0, 5) if depth else rng.randint(0, 1)
     if kind < 2:
-        some = rng.sample(range(n), rng.randint(0, n))
+        some = rng.choices(range(n), k=rng.randint(0, n))
         if kind == 0:
             return diagrams.present(some), lambda members: not members.isdisjoint(some)
         return diagrams.absent(some), lambda members: members.isdisjoint(some)

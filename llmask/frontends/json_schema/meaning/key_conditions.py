@@ -14,38 +14,53 @@ Cost: some microseconds a key and class, a unit of work for each node.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Hashable, Iterator
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.frontends.json_schema.meaning.alike import same_schema
 from llmask.frontends.json_schema.meaning.alternatives import is_void
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, is_false
+from llmask.frontends.json_schema.meaning.counts import count_range
+from llmask.frontends.json_schema.meaning.finite import texts_of
 from llmask.frontends.json_schema.meaning.marks import exclude_each_other, marks_of
-from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, layout_of
+from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, divided_keys, keys_node
 from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt
-from llmask.frontends.json_schema.meaning.synthetic import negated
+from llmask.frontends.json_schema.meaning.string_keywords import pattern_string
+from llmask.frontends.json_schema.meaning.synthetic import KeySet, negated
 from llmask.frontends.json_schema.meaning.types import types_of
+from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, SOME_KEY
+from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.grammar.diagrams import FALSE, TRUE, Condition, Diagrams
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
 
 CLASS_WORK = 20  # a schema compared with a class of values, counted in subschemas visited
-OTHERS = ("patternProperties", "propertyNames", "minProperties", "maxProperties")
+FEW_KEYS = 64  # free keys that are so few are written as declared ones, so that the others do not run out
+
+
+class FreeKeys(NamedTuple):
+    """Keys of a cell with values of one class; `member` is None where no alternative speaks of them."""
+
+    keys: int
+    schemas: list[SchemaAt]
+    member: int | None
 
 
 class ConditionedObject(NamedTuple):
-    """An object of members: named keys in order, those of one name in a row; the last member is any free key.
+    """An object of members: named keys in order, those of one name in a row, then free keys.
 
-    `free` is None where no condition speaks of free keys.
+    low            how many keys there must be: none, or one
+    is_tracked     a free key must not be repeated: the class of its value would be another
     """
 
     entries: list[Entry]
-    cells: list[Cell]
+    cells: list[FreeKeys]
     low: int
     high: int | None
     condition: Condition
-    free: int | None
+    is_tracked: bool
 
 
 class _NotExpressible(Exception):
@@ -60,12 +75,12 @@ class _Class(NamedTuple):
     failed: list[SchemaAt]
 
 
-def conditioned_object(context: Context, conjunction: Conjunction) -> ConditionedObject | str | None:
+def conditioned_object(context: Context, conjunction: Conjunction, path: Path) -> ConditionedObject | str | None:
     """The object of a conjunction; None where it cannot be told so, a reason where no object fulfils it."""
     if context.options.closed or context.options.unique_keys:
         return None
     try:
-        return _Reader(context, conjunction).read()
+        return _Reader(context, conjunction).read(path)
     except _NotExpressible:
         return None
 
@@ -75,106 +90,158 @@ class _Reader:
         self.context = context
         self.conjunction = conjunction
         self.diagrams = Diagrams()
-        self.names: dict[str, None] = {}  # in the order in which they are written
+        self.names: dict[str, bool] = {}  # in the order in which they are written, and whether they are required
         self.own_names = {name for part, _, _ in conjunction.parts for name in part.get("properties", ())}
-        self.named: dict[str, dict[Hashable, SchemaAt]] = {}  # schemas that alternatives give to the values of a key
-        self.speaks_of_free = False
-        self.spoken_of: dict[str, None] = {}  # by alternatives, in the order of the text
-        # of each key the classes: the place at which the diagram asks for them, and the schemas that hold there
-        self.asked: dict[str, list[tuple[int, frozenset[Hashable]]]] = {}
-        self.free: int | None = None  # place and number of free keys: the last
+        self.spoken_of: dict[Hashable, None] = {}  # by alternatives, in the order of the text
+        # schemas that alternatives give to the values under a name, or of the keys of a node
+        self.named: dict[str, dict[Hashable, SchemaAt]] = {}
+        self.key_sets: dict[int, dict[Hashable, SchemaAt]] = {}
+        self.closes = False
+        # of a name, or a cell by its number: its sets of keys, and for each class of values the place at which the
+        # diagram asks for it, and the schemas that hold there
+        self.sets_of: dict[Hashable, int] = {}
+        self.asked: dict[Hashable, list[tuple[int, frozenset[Hashable]]]] = {}
 
-    def read(self) -> ConditionedObject | str | None:
+    def read(self, path: Path) -> ConditionedObject | str | None:
         context, conjunction = self.context, self.conjunction
-        if any(shape.has_values or shape.has_except or shape.has_key_sets for _, _, shape in conjunction.parts):
+        if any(shape.has_values or shape.has_except for _, _, shape in conjunction.parts):
             return None
         at = 0
         for choice in conjunction.choices:  # names in the order of the text
-            self._find_names(conjunction.parts[at : choice.position], False)
+            self._find_own_names(conjunction.parts[at : choice.position])
             at = choice.position
             self._find_names_of(choice)
-        self._find_names(conjunction.parts[at:], False)
-        path = conjunction.choices[0].path
-        extra = context.synthetic(("named", *self.names), lambda: {"properties": dict.fromkeys(self.names, True)})
-        layout = layout_of(context, [(extra, path, context.shape(extra, path)), *conjunction.parts])
-        if layout.low > 1 or (layout.cells and layout.high is not None):
+        self._find_own_names(conjunction.parts[at:])
+        entries, cells, low, high = self._divided(path)
+        if low > 1 or (cells and high is not None):
             return None
-        classes = {entry.name: self._classes(entry) for entry in layout.entries}
-        entries: list[Entry] = []
-        first: dict[str, int] = {}
-        for entry in layout.entries:
-            first[entry.name] = len(entries)
-            entries += [entry._replace(schemas=one.schemas, is_required=False) for one in classes[entry.name]]
-        if len(entries) >= context.options.limits.max_tracked_names:
+        classes: dict[Hashable, list[_Class]] = {}
+        for key, schemas, sets in [
+            *((entry.name, entry.schemas, entry.witnesses) for entry in entries),
+            *((at, cell.schemas, cell.witnesses) for at, cell in enumerate(cells)),
+        ]:
+            self.sets_of[key] = sets
+            if type(key) is str or sets or self.closes:
+                classes[key] = self._classes(key, schemas, sets)
+        n_members = sum(map(len, classes.values()))
+        if n_members > context.options.limits.max_tracked_names or not n_members:
             return None
+        first = dict(zip(classes, accumulate(map(len, classes.values()), initial=0), strict=False))
         # the diagram asks for members in the order in which alternatives speak of them, which keeps it small
         members: list[int] = []
-        for name in (*self.spoken_of, *(name for name in classes if name not in self.spoken_of)):
-            divided = classes.get(name, [])
-            self.asked[name] = [(len(members) + n, one.held) for n, one in enumerate(divided)]
-            members += [first[name] + n for n in range(len(divided))]
-        if layout.cells and self.speaks_of_free:
-            self.free = len(members)
-            members.append(self.free)
-        conditions = [self._condition_of(choice) for choice in conjunction.choices]
-        for entry in layout.entries:
-            if entry.is_required:
-                conditions.append(self._there(entry.name))
-            if len(classes[entry.name]) > 1:
-                each = [self.diagrams.present([place]) for place, _ in self.asked[entry.name]]
-                conditions.append(self.diagrams.either(self.diagrams.exactly_one(each), self._absent(entry.name)))
-        found = self.diagrams.all_of(conditions)
+        for key in (
+            *(key for key in self.spoken_of if key in classes),
+            *(key for key in classes if key not in self.spoken_of),
+        ):
+            self.asked[key] = [(len(members) + n, one.held) for n, one in enumerate(classes[key])]
+            members += [first[key] + n for n in range(len(classes[key]))]
+        found = self.diagrams.all_of(self._conditions(entries))
         if found == FALSE:
             return "no set of keys fulfils all of the alternatives"
-        if not members:
-            return None
         condition = self.diagrams.condition(found, members)
-        return ConditionedObject(entries, layout.cells, layout.low, layout.high, condition, self.free)
+        named = [
+            entry._replace(schemas=one.schemas, is_required=False) for entry in entries for one in classes[entry.name]
+        ]
+        free: list[FreeKeys] = []
+        for at, cell in enumerate(cells):
+            if at not in classes:
+                free.append(FreeKeys(cell.keys, cell.schemas, None))
+            free += [FreeKeys(cell.keys, one.schemas, first[at] + n) for n, one in enumerate(classes.get(at, ()))]
+        is_tracked = any(len(classes.get(at, ())) > 1 for at in range(len(cells)))
+        return ConditionedObject(named, free, low, high, condition, is_tracked)
+
+    def _divided(self, path: Path) -> tuple[list[Entry], list[Cell], int, int | None]:
+        """Named and free keys by what the parts say, with the sets of keys of which alternatives speak."""
+        context = self.context
+        extra = context.synthetic(("named", *self.names), lambda: {"properties": dict.fromkeys(self.names, True)})
+        subjects = [part for part in self.conjunction.parts if part[2].has_object]
+        subjects = [(extra, path, context.shape(extra, path)), *subjects]
+        entries, divided = divided_keys(context, subjects, self.names, list(self.key_sets))
+        cells = []
+        for cell in divided:
+            few = texts_of(context, cell.keys, FEW_KEYS) if self.key_sets else None
+            if few is None:
+                cells.append(cell)
+            else:
+                entries += [Entry(name, cell.schemas, False, cell.witnesses) for name in sorted(few)]
+        return entries, cells, *count_range(subjects, "minProperties", "maxProperties")
 
     # --- what is named
+
+    def _find_own_names(self, parts: list[Part]) -> None:
+        for part in parts:
+            for name in part[0].get("properties", ()) if part[2].has_object else ():
+                self.names.setdefault(name, False)
+            for name in part[0].get("required", ()) if part[2].has_object else ():
+                self.names[name] = True
+            if part[2].has_key_sets and SOME_KEY in part[0]:
+                keys, member_at = part[0][SOME_KEY]
+                self._speak_of(keys_node(self.context, keys), member_at)
 
     def _find_names_of(self, choice: Choice) -> None:
         for member in choice.schemas:
             inner = conjunction_of(self.context, [member])
-            self._find_names(inner.parts, True)
+            for part in inner.parts:
+                self._find_names(part)
             for one in inner.choices:
                 self._find_names_of(one)
 
-    def _find_names(self, parts: list[Part], is_alternative: bool) -> None:
-        for part in parts:
-            schema, path, shape = part
-            if not shape.has_object and not (is_alternative and (shape.has_values or shape.has_except)):
-                continue
-            if is_alternative and (shape.has_values or shape.has_except or shape.has_key_sets):
-                raise _NotExpressible
-            if is_alternative and any(keyword in schema for keyword in OTHERS):
-                raise _NotExpressible
-            if is_alternative and schema.get("additionalProperties", True) is not True:
-                if schema["additionalProperties"] is not False:
-                    raise _NotExpressible
-                self.speaks_of_free = True
-            self.context.count_work(len(schema.get("properties", ())) + len(schema.get("required", ())))
-            for name, member in schema.get("properties", {}).items():
-                if is_alternative and type(member) is not bool:
-                    at = (path, "properties", name)
-                    self.named.setdefault(name, {}).setdefault(same_schema(self.context, member, at), (member, at))
-            for name in (*schema.get("properties", ()), *schema.get("required", ())):
-                if is_alternative:
-                    self.spoken_of[name] = None
-                if not is_alternative or name not in self.own_names:
-                    self.names[name] = None
+    def _find_names(self, part: Part) -> None:
+        schema, path, shape = part
+        if shape.has_values or shape.has_except or "minProperties" in schema or "maxProperties" in schema:
+            raise _NotExpressible
+        if not shape.has_object:
+            return
+        self.context.count_work(len(schema.get("properties", ())) + len(schema.get("required", ())))
+        for name, member in schema.get("properties", {}).items():
+            if type(member) is not bool:
+                at = (path, "properties", name)
+                self.named.setdefault(name, {}).setdefault(same_schema(self.context, member, at), (member, at))
+        for name in (*schema.get("properties", ()), *schema.get("required", ())):
+            self.spoken_of[name] = None
+            if name not in self.own_names:
+                self.names.setdefault(name, False)
+        self.closes |= _is_closed(schema)
+        for keys, member_at, _ in self._of_keys(part):
+            self._speak_of(keys, member_at)
 
-    def _classes(self, entry: Entry) -> list[_Class]:
+    def _speak_of(self, keys: int, member_at: SchemaAt) -> None:
+        known = self.key_sets.setdefault(keys, {})
+        if type(member_at[0]) is not bool:
+            known.setdefault(same_schema(self.context, *member_at), member_at)
+
+    def _of_keys(self, part: Part) -> Iterator[tuple[int, SchemaAt, bool]]:
+        """Nodes of keys of which a part speaks: what all values under them fulfil, or (True) one of them."""
+        schema, path, shape = part
+        context, patterns = self.context, schema.get("patternProperties", {})
+        for pattern, member in patterns.items():
+            at = (path, "patternProperties", pattern)
+            yield pattern_string(context, pattern, path, "patternProperties"), (member, at), False
+        others = schema.get("additionalProperties", True)
+        if others is not True and not _is_closed(schema):
+            keys = KeySet(path, tuple(schema.get("properties", ())), tuple(patterns))
+            yield keys_node(context, keys), (others, (path, "additionalProperties")), False
+        if shape.has_names:
+            names = (schema["propertyNames"], (path, "propertyNames"))
+            yield keys_node(context, KeySet(path, refused_by=names)), (False, path), False
+        for keyword in (SOME_KEY, EVERY_KEY) if shape.has_key_sets else ():
+            if keyword in schema:
+                yield keys_node(context, schema[keyword][0]), schema[keyword][1], keyword is SOME_KEY
+
+    def _classes(self, key: Hashable, schemas: list[SchemaAt], sets: int) -> list[_Class]:
         """The values of a key, divided by the schemas that alternatives name."""
-        found = [] if is_false(entry.schemas) else [_Class(frozenset(), entry.schemas, [])]
-        for key, member in self.named.get(entry.name, {}).items():
+        speaking = dict(self.named.get(key, {})) if type(key) is str else {}
+        for at, members in enumerate(self.key_sets.values()):
+            speaking |= members if sets >> at & 1 else {}
+        found = [] if is_false(schemas) else [_Class(frozenset(), schemas, [])]
+        for name, member in speaking.items():
             divided: list[_Class] = []
             for one in found:
                 if any(self._exclude(member, other) for other in one.schemas):
                     divided.append(one)
                     continue
                 failed = [other for other in one.failed if not self._exclude(member, other)]
-                inside = _Class(one.held | {key}, [*one.schemas, member], failed)
+                inside = _Class(one.held | {name}, [*one.schemas, member], failed)
                 if not self._is_void(inside):
                     divided += (inside, one._replace(failed=[*one.failed, member]))
                 else:
@@ -197,11 +264,20 @@ class _Reader:
 
     # --- what holds
 
-    def _there(self, name: str) -> int:
-        return self.diagrams.present([place for place, _ in self.asked.get(name, ())])
-
-    def _absent(self, name: str) -> int:
-        return self.diagrams.absent([place for place, _ in self.asked.get(name, ())])
+    def _conditions(self, entries: list[Entry]) -> list[int]:
+        """All that the object must fulfil."""
+        found = [self._condition_of(choice) for choice in self.conjunction.choices]
+        for part in self.conjunction.parts:
+            if part[2].has_key_sets and SOME_KEY in part[0]:
+                found.append(self._of_some(keys_node(self.context, part[0][SOME_KEY][0]), part[0][SOME_KEY][1]))
+        for entry in entries:
+            places = [place for place, _ in self.asked[entry.name]]
+            if entry.is_required:
+                found.append(self.diagrams.present(places))
+            if len(places) > 1:
+                each = [self.diagrams.present([place]) for place in places]
+                found.append(self.diagrams.either(self.diagrams.exactly_one(each), self.diagrams.absent(places)))
+        return found
 
     def _condition_of(self, choice: Choice) -> int:
         inside = []
@@ -225,11 +301,36 @@ class _Reader:
         absent: list[int] = []
         for name, member in properties.items():
             if member is not True:
-                key = None if member is False else same_schema(self.context, member, (path, "properties", name))
-                absent += [place for place, held in self.asked.get(name, ()) if key not in held]
-        if schema.get("additionalProperties") is False:
-            absent += [place for name in self.asked if name not in properties for place, _ in self.asked[name]]
-            absent += [] if self.free is None else [self.free]
+                absent += self._places(name, (member, (path, "properties", name)), False)
+        if _is_closed(schema):
+            absent += [place for key in self.asked if key not in properties for place, _ in self.asked[key]]
+        holding: list[int] = []
+        for keys, member_at, is_some in self._of_keys(part):
+            if is_some:
+                holding.append(self._of_some(keys, member_at))
+            else:
+                absent += [place for key in self._keys_in(keys) for place in self._places(key, member_at, False)]
         self.context.count_work(len(absent) // 8)
-        there = [self._there(name) for name in schema.get("required", ())]
-        return self.diagrams.all_of([self.diagrams.absent(absent), *there])
+        required = [[place for place, _ in self.asked.get(name, ())] for name in schema.get("required", ())]
+        return self.diagrams.all_of([self.diagrams.absent(absent), *map(self.diagrams.present, required), *holding])
+
+    def _of_some(self, keys: int, member_at: SchemaAt) -> int:
+        """That one of some keys is there, with a value that fulfils a schema."""
+        return self.diagrams.present(
+            [place for key in self._keys_in(keys) for place in self._places(key, member_at, True)]
+        )
+
+    def _keys_in(self, keys: int) -> list[Hashable]:
+        at = list(self.key_sets).index(keys)
+        return [key for key in self.asked if self.sets_of[key] >> at & 1]
+
+    def _places(self, key: Hashable, member_at: SchemaAt, holds: bool) -> list[int]:
+        """Places of the classes of a key whose values fulfil a schema, or do not."""
+        if type(member_at[0]) is bool:
+            return [place for place, _ in self.asked.get(key, ()) if member_at[0] == holds]
+        same = same_schema(self.context, *member_at)
+        return [place for place, held in self.asked.get(key, ()) if (same in held) == holds]
+
+
+def _is_closed(schema: dict[Any, Any]) -> bool:
+    return schema.get("additionalProperties") is False and not schema.get("patternProperties")

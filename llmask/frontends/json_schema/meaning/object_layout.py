@@ -124,14 +124,21 @@ def _layout_as_written(context: Context, parts: list[Part]) -> Layout:
                     pointer(path),
                     "Negate fewer of properties, patternProperties and propertyNames in one place.",
                 )
+    entries, cells = divided_keys(context, subjects, names, [keys for keys, _ in wanted])
+    return Layout(entries, cells, low, high, [member for _, member in wanted])
+
+
+def divided_keys(
+    context: Context, subjects: list[Part], names: dict[str, bool], wanted: list[int]
+) -> tuple[list[Entry], list[Cell]]:
+    """Named keys (whether they are required) and free ones, divided by the nodes `wanted`, whose bits they have."""
     entries = []
     for name, is_required in names.items():
         schemas = key_schemas(context, subjects, name)
         if is_required or not is_false(schemas):
-            bits = sum(matches_pattern(context, keys, name) << at for at, (keys, _) in enumerate(wanted))
+            bits = sum(matches_pattern(context, keys, name) << at for at, keys in enumerate(wanted))
             entries.append(Entry(name, schemas, is_required, bits))
-    cells = _cells(context, subjects, names, [keys for keys, _ in wanted])
-    return Layout(entries, cells, low, high, [member for _, member in wanted])
+    return entries, _cells(context, subjects, names, wanted)
 
 
 def with_witnesses(context: Context, layout: Layout, path: Path) -> list[Layout]:

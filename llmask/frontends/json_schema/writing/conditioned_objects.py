@@ -16,9 +16,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from llmask.frontends.json_schema.meaning.contradictions import ALTERNATIVES_HELP
 from llmask.frontends.json_schema.meaning.object_layout import Entry
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+from llmask.frontends.json_schema.writing.new_values import kind_of_strings
+from llmask.frontends.json_schema.writing.set_objects import rule_of_keys
+from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.key_conditions import ConditionedObject
@@ -27,15 +30,17 @@ if TYPE_CHECKING:
 
 
 def emit_conditioned(
-    writer: Writer, wanted: ConditionedObject, path: Path, start: StateId, end: StateId, depth: int
+    writer: Writer, wanted: ConditionedObject | str, path: Path, start: StateId, end: StateId, depth: int
 ) -> None:
-    """Edges from `start` to `end` over every object as wanted."""
+    """Edges from `start` to `end` over every object as wanted; none where it is a reason why there is no object."""
+    if isinstance(wanted, str):
+        return writer.nothing(wanted, path, ALTERNATIVES_HELP)
     rules = writer.rules
     body = rules.rule(pointer(path))
     rules.call(start, body, end)
     last = rules.state(body)
     rules.final(last)
-    _ConditionedObject(writer, wanted, body, last, depth).write(rules.start_state(body))
+    return _ConditionedObject(writer, wanted, body, last, depth).write(rules.start_state(body))
 
 
 class _ConditionedObject:
@@ -84,38 +89,48 @@ class _ConditionedObject:
         for member, entry in members:
             passed = member if self.is_in_order else 0
             add = self.rules.add_guard(member, self.high, self.wanted.condition, passed=passed)
-            key = self.writer.key_node(entry.name, entry.schemas)
-            self._write_value(choose, key, add, entry.schemas, after)
+            named = self.rules.state(self.rule)
+            self.rules.scan(choose, self.writer.key_node(entry.name, entry.schemas), named, add)
+            self._write_value(named, entry.schemas, after)
 
     def _write_free(self, choose: StateId, after: StateId) -> None:
-        rules, free = self.rules, self.wanted.free
-        for keys, schemas, _ in self.wanted.cells:
-            if free is None:
-                self._write_value(choose, keys, self.ends if self.is_in_order else NO_GUARD, schemas, after)
-                continue
-            passed = free if self.is_in_order else 0
-            for guard in (
-                rules.add_guard(free, self.high, self.wanted.condition, passed=passed),
-                rules.check_guard(required=[free]),
-            ):
-                self._write_value(choose, keys, guard, schemas, after)
+        rules, condition = self.rules, self.wanted.condition
+        passed = len(self.wanted.entries) if self.is_in_order else 0
+        for keys, schemas, member in self.wanted.cells:
+            if member is not None:
+                guards = [rules.add_guard(member, self.high, condition, passed=passed)]
+                guards.append(rules.check_guard(required=[member]))
+            elif self.is_in_order:
+                guards = [self.ends, rules.more_guard(condition, self.high, passed)]
+            else:
+                guards = [NO_GUARD]
+            chosen = rules.state(self.rule)
+            for guard in guards:
+                rules.skip(choose, chosen, guard)
+            named = rules.state(self.rule)
+            if self.wanted.is_tracked:
+                kind = kind_of_strings(self.writer.nodes, keys)
+                rules.call_new(chosen, rule_of_keys(self.writer, keys), named, NO_GUARD, kind)
+            else:
+                rules.scan(chosen, keys, named)
+            self._write_value(named, schemas, after)
 
     def _write_end(self, after: StateId, choose: StateId, passed: int) -> None:
         """The bracket, where the condition is fulfilled, and a comma where a key may come: none below `passed`."""
         rules, wanted, lexemes = self.rules, self.wanted, self.writer.punctuation
-        if wanted.cells and wanted.free is None:
+        if any(cell.member is None for cell in wanted.cells):
             rules.scan(after, lexemes.comma, choose)
         else:
             rules.scan(after, lexemes.comma, choose, rules.more_guard(wanted.condition, self.high, passed))
-            if wanted.free is not None:
-                rules.scan(after, lexemes.comma, choose, rules.check_guard(required=[wanted.free]))
+            for cell in wanted.cells:  # there may be another key of the same kind
+                if cell.member is not None:
+                    rules.scan(after, lexemes.comma, choose, rules.check_guard(required=[cell.member]))
         rules.scan(after, lexemes.close_object, self.last, self.ends)
 
-    def _write_value(self, here: StateId, key: int, guard: GuardId, schemas: list[SchemaAt], after: StateId) -> None:
-        """A key, a colon and a value."""
+    def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId) -> None:
+        """A colon and a value."""
         rules = self.rules
-        named, value = rules.state(self.rule), rules.state(self.rule)
-        rules.scan(here, key, named, guard)
+        value = rules.state(self.rule)
         rules.scan(named, self.writer.punctuation.colon, value)
         self.writer.place(schemas, self.rule, value, after, self.depth)
         self.writer.note_counted(value, after, schemas)

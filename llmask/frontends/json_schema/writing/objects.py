@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
 from llmask.frontends.json_schema.meaning.finite import texts_of
+from llmask.frontends.json_schema.meaning.key_conditions import conditioned_object
 from llmask.frontends.json_schema.meaning.object_layout import (
     Cell,
     Entry,
@@ -34,7 +35,10 @@ from llmask.frontends.json_schema.meaning.object_layout import (
     plain_keys,
     with_witnesses,
 )
+from llmask.frontends.json_schema.meaning.place import Conjunction
+from llmask.frontends.json_schema.reading.keywords import SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
+from llmask.frontends.json_schema.writing.conditioned_objects import emit_conditioned
 from llmask.frontends.json_schema.writing.counted_objects import CountedObject, emit_counted
 from llmask.frontends.json_schema.writing.different_objects import emit_different, excepted_objects
 from llmask.frontends.json_schema.writing.set_objects import emit_set_object
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
 
 
 FEW_KEYS = 64  # free keys that are so few are written as declared ones where keys are counted or not repeated
+MANY_WITNESSES = 2  # keys of certain sets, each of which doubles the states, beyond which there is a condition
 MANY = 32  # optional properties in a row that are cut into fans
 
 
@@ -56,6 +61,12 @@ def emit_object(writer: Writer, parts: list[Part], rule: RuleId, start: StateId,
         n_required = sum([entry.is_required for entry in entries])
         return _emit_plain(writer, entries, cells, n_required, 0, rule, start, end, depth)
     path = parts[0][1] if parts else ROOT
+    if sum(SOME_KEY in schema for schema, _, shape in parts if shape.has_key_sets) > MANY_WITNESSES:
+        alone = Conjunction()
+        alone.parts = parts
+        found = conditioned_object(writer, alone, path)
+        if found is not None:
+            return emit_conditioned(writer, found, path, start, end, depth)
     layout = layout_of(writer, parts)
     if any(shape.has_except for _, _, shape in parts):
         values = excepted_objects(parts)

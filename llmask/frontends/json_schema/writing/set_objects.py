@@ -158,7 +158,7 @@ class _SetObject:
                     named = rules.state(rule)
                     if self.is_tracked:
                         add = self.add(ANOTHER, there) if self.high < UNBOUNDED else NO_GUARD
-                        keys = self._keys_rule(cell.keys)
+                        keys = rule_of_keys(self.writer, cell.keys)
                         kind = kind_of_strings(self.writer.nodes, cell.keys)
                         rules.call_new(here, keys, named, add, kind)
                     else:
@@ -193,24 +193,24 @@ class _SetObject:
         self.writer.note_counted(value, after, schemas)
         return value
 
-    def _keys_rule(self, keys: int) -> RuleId:
-        """Rule of the keys of a node, of which variants can be made."""
-        writer = self.writer
 
-        def make() -> RuleId:
-            rule = _rule_over(writer, keys)
+def rule_of_keys(writer: Writer, keys: int) -> RuleId:
+    """Rule of the keys of a node, of which variants can be made."""
 
-            def variant(texts: list[bytes]) -> RuleId | None:
-                nodes = writer.nodes
-                read = spellings_of(nodes, json.loads(b"[%s]" % b",".join(texts)))
-                left = nodes.without(keys, [read])
-                return None if nodes.is_empty(left) else _rule_over(writer, left)
+    def make() -> RuleId:
+        rule = _rule_over(writer, keys)
 
-            writer.variants[rule] = variant
-            return rule
+        def variant(texts: list[bytes]) -> RuleId | None:
+            nodes = writer.nodes
+            read = spellings_of(nodes, json.loads(b"[%s]" % b",".join(texts)))
+            left = nodes.without(keys, [read])
+            return None if nodes.is_empty(left) else _rule_over(writer, left)
 
-        found: RuleId = writer.own_rule(("keys", keys), make)
-        return found
+        writer.variants[rule] = variant
+        return rule
+
+    found: RuleId = writer.own_rule(("keys", keys), make)
+    return found
 
 
 def _rule_over(writer: Writer, node: int) -> RuleId:

@@ -413,13 +413,10 @@ class Translation(Writer):
         types = types_of(conjunction.parts)
         if "object" not in types:
             return False
-        found = conditioned_object(self, conjunction)
+        found = conditioned_object(self, conjunction, path)
         if found is None:
             return False
-        if isinstance(found, str):
-            self.nothing(found, path, ALTERNATIVES_HELP)
-        else:
-            emit_conditioned(self, found, path, start, end, depth)
+        emit_conditioned(self, found, path, start, end, depth)
         others = [kind for kind in types if kind != "object"]
         if others:
             told = self.synthetic(("types", *others), lambda: {"type": others})

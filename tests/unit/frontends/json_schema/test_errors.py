@@ -437,7 +437,7 @@ HOSTILE: list[tuple[str, Any, Limits, str]] = [
     ),
     (
         "many witnesses",
-        {"allOf": [{"not": {"patternProperties": {f"^{at}": False}}} for at in range(8)]},
+        {"minProperties": 2, "allOf": [{"not": {"patternProperties": {f"^{at}": False}}} for at in range(8)]},
         Limits(),
         "an object must have more than 6 keys of certain sets",
     ),

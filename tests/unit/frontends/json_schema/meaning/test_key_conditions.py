@@ -16,7 +16,7 @@ A_STRING = {"required": ["a"], "properties": {"a": {"type": "string"}}}
 
 def told(judge: Any, schema: Any, **options: Any) -> Any:
     translation = Translation(judge.nodes, schema, SchemaOptions(**options))
-    return conditioned_object(translation, conjunction_of(translation, [(translation.schema, ())]))
+    return conditioned_object(translation, conjunction_of(translation, [(translation.schema, ())]), ())
 
 
 def may_end(found: Any, *names: str) -> list[bool]:
@@ -26,15 +26,15 @@ def may_end(found: Any, *names: str) -> list[bool]:
     for number, entry in enumerate(found.entries):
         spelled = entry.name if entry.name not in numbers else f"{entry.name}2"
         numbers[spelled] = number
-    if found.free is not None:
-        numbers["free"] = found.free
+    for at, cell in enumerate(found.cells):
+        numbers["free" if at == 0 else f"free{at + 1}"] = cell.member
     return [found.condition.n_to_come({numbers[name] for name in one.split()}) == 0 for one in names]
 
 
 def test_values_are_divided_into_classes(judge: Any) -> None:
     found = told(judge, {"type": "object", "oneOf": [A_STRING, {"required": ["b"]}]})
     assert [entry.name for entry in found.entries] == ["a", "a", "b"]
-    assert found.free is None
+    assert [cell.member for cell in found.cells] == [None]
     assert may_end(found, "", "a", "a2", "b", "a b", "a2 b", "a a2") == [False, True, False, True, False, True, False]
 
 
@@ -52,10 +52,10 @@ def test_names_of_the_object_stand_before_those_of_alternatives(judge: Any) -> N
 def test_closed_alternatives_speak_of_free_keys(judge: Any) -> None:
     closed = {"properties": {"a": True}, "additionalProperties": False}
     found = told(judge, {"type": "object", "anyOf": [closed, {"required": ["b"]}]})
-    assert found.free == 2
+    assert [cell.member for cell in found.cells] == [2]
     assert may_end(found, "", "a", "free", "b", "b free", "a b free") == [True, True, False, True, True, True]
     schema = {"properties": {"a": True}, "additionalProperties": False, "anyOf": [closed, {"required": ["a"]}]}
-    assert told(judge, schema).free is None
+    assert told(judge, schema).cells == []
 
 
 def test_schemas_that_exclude_each_other_divide_into_one_class_each(judge: Any) -> None:
@@ -64,6 +64,22 @@ def test_schemas_that_exclude_each_other_divide_into_one_class_each(judge: Any) 
     assert len(found.entries) == 40
     same = [{"properties": {"a": {"enum": [1]}}}, {"properties": {"a": {"enum": [1], "title": "the same"}}}]
     assert len(told(judge, {"type": "object", "anyOf": [*same, {"required": ["a"]}]}).entries) == 2
+
+
+def test_sets_of_keys_divide_free_ones(judge: Any) -> None:
+    null = {"additionalProperties": {"type": "null"}}
+    found = told(judge, {"type": "object", "oneOf": [null, {"required": ["a"]}]})
+    assert found.is_tracked
+    assert [entry.name for entry in found.entries] == ["a", "a"]  # null, and something else
+    assert may_end(found, "", "free", "free2", "a", "a2", "a2 free", "a free2") == [
+        *(True, True, False),
+        *(False, True, True, True),
+    ]
+    patterns = {"patternProperties": {"^x": {"type": "null"}}, "propertyNames": {"maxLength": 3}}
+    found = told(judge, {"type": "object", "anyOf": [patterns, {"required": ["a"]}]})
+    assert len(found.cells) == 6  # long or short, with x null, with x something else, without x
+    few = told(judge, {"type": "object", "anyOf": [{"patternProperties": {"^[bc]$": False}}, {"required": ["a"]}]})
+    assert [entry.name for entry in few.entries] == ["a", "b", "c"]
 
 
 def test_no_set_of_keys(judge: Any) -> None:
@@ -78,11 +94,7 @@ def test_no_set_of_keys(judge: Any) -> None:
     [
         {"minProperties": 1},
         {"maxProperties": 1},
-        {"patternProperties": {"^a": {"type": "null"}}},
-        {"propertyNames": {"maxLength": 3}},
-        {"additionalProperties": {"type": "null"}},
         {"const": {"a": 1}},
-        {"not": {"additionalProperties": {"type": "null"}}},
         {"not": {"const": {"a": 1}}},
     ],
     ids=str,

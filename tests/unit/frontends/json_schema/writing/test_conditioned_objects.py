@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from llmask.errors import UnsatisfiableSchema
-from llmask.frontends.json_schema.writing import translation
+from llmask.frontends.json_schema.writing import objects, translation
 
 VALUES = [{"type": "string"}, {"type": "integer"}, {"enum": ["x", 1]}, {"minimum": 2}, True, False, {}]
 WORLD: list[dict[str, Any]] = [
     dict(zip(names, values, strict=True))
     for n in range(4)
-    for names in combinations("abcz", n)
+    for names in combinations(("a", "b", "c", "z", "zz"), n)
     for values in product(("x", 1, 2, None), repeat=n)
 ]
 
@@ -27,6 +27,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every choice of objects is written by a condition."""
     monkeypatch.setattr(translation, "MANY_WAYS", 0)
     monkeypatch.setattr(translation, "MANY_PAIRS", -1)
+    monkeypatch.setattr(objects, "MANY_WITNESSES", 0)
 
 
 def random_object(rng: random.Random, depth: int) -> dict[str, Any]:
@@ -36,8 +37,12 @@ def random_object(rng: random.Random, depth: int) -> dict[str, Any]:
         made["properties"] = {name: rng.choice(VALUES) for name in names}
     if rng.random() < 0.5:
         made["required"] = rng.sample("abc", rng.randint(1, 2))
-    if rng.random() < 0.3:
-        made["additionalProperties"] = False
+    if rng.random() < 0.4:
+        made["additionalProperties"] = rng.choice((False, *VALUES))
+    if rng.random() < 0.2:
+        made["patternProperties"] = {rng.choice(("^[az]", "z", "^b$")): rng.choice(VALUES)}
+    if rng.random() < 0.1:
+        made["propertyNames"] = rng.choice(({"pattern": "^[abz]"}, {"maxLength": 1}, {"enum": ["a", "zz"]}))
     if depth and rng.random() < 0.6:
         keyword = rng.choice(("anyOf", "oneOf", "allOf", "not"))
         inside = [random_object(rng, depth - 1) for _ in range(rng.randint(1, 3))]
@@ -127,6 +132,17 @@ def test_what_multiplied_out(
         assert judge.is_valid(make(n), value)
         assert judge.accepts_in_some_order(grammar, value), value
     judge.agrees(make(n), [], invalid, **order)
+
+
+@pytest.mark.parametrize("property_order", ["any", "schema"])
+def test_many_keys_of_certain_sets(judge: Any, property_order: str) -> None:
+    schema = {"type": "object", "allOf": [{"not": {"patternProperties": {f"{at}": False}}} for at in "abcdefgh"]}
+    valid = [{"abcdefgh": 1}, {"abcd": 1, "z": 2, "ghef": 3}, dict.fromkeys("hgfedcba", 1)]
+    judge.agrees(schema, valid, [{}, {"abcdefg": 1}, {"z": 1}, 1], property_order=property_order)
+    schema = {"type": "object", "not": {"patternProperties": {"a": {"type": "null"}, "b": {"minimum": 3}, "c": False}}}
+    repeated = judge.grammar({"allOf": [schema] * 4, "type": "object"}, property_order=property_order)
+    assert not repeated.accepts('{"a":1,"a":null}')  # the last one counts
+    judge.agrees(schema, [{"a": 1}, {"b": 1}, {"xc": 1}], [{}, {"a": None, "b": 4}], property_order=property_order)
 
 
 def test_a_comma_waits_for_a_key(judge: Any) -> None:
