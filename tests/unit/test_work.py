@@ -186,7 +186,7 @@ def test_the_work_in_one_emptiness_test_is_bounded(tiny_tokenizer: Any, kind: st
 
 COUNTED: dict[str, Any] = {"type": "object", "minProperties": 2}
 HOSTILE: dict[str, dict[str, Any]] = {
-    # beside a count, which is no condition on keys: without it these are written (json_schema/meaning/key_conditions.py)
+    # beside a count, which is no condition on keys: without it these are written (meaning/key_conditions.py)
     "names that are no properties": {**COUNTED, "dependentRequired": {f"a{i}": [f"b{i}"] for i in range(20)}},
     "pairs that exclude": {**COUNTED, "allOf": [{"not": {"required": [f"a{i}", f"b{i}"]}} for i in range(20)]},
     "told apart by required": {**COUNTED, "oneOf": [{"required": [f"k{i}"]} for i in range(80)]},
