@@ -19,7 +19,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from llmask.kernels.lexer.states import START_MARK
-from llmask.kernels.parser.guards import ANOTHER
+from llmask.kernels.parser.guards import ANOTHER, CONDITION
 from llmask.kernels.parser.rows import FIRST_ROW
 from llmask.kernels.tables.grammar_layout import GRAMMAR
 from llmask.kernels.tables.kinds import EdgeKind, GuardKind
@@ -295,12 +295,14 @@ class _Rules:
 
     def _asked_by(self, guard: int) -> tuple[int, int]:
         kind, one, two, three, _ = self._guards[guard]
-        if guard == 0 or kind == GuardKind.ADD:
+        if guard == 0 or kind in (GuardKind.ADD, GuardKind.MORE):
             return 0, 0
         if kind == GuardKind.COUNT:
             return one, 0
         assert kind == GuardKind.CHECK, kind
         del two
+        if self._blocks.at(GRAMMAR.required, three) == CONDITION:
+            return one, 0  # what it asks for is not looked at: a bound may be too low
         n = self._blocks.at(GRAMMAR.required, three + 1)
         words = self._blocks.ints(GRAMMAR.required, three + 2, n)
         return one, sum((word & 0xFFFFFFFF) << 32 * at for at, word in enumerate(words))

@@ -77,8 +77,6 @@ class _Class(NamedTuple):
 
 def conditioned_object(context: Context, conjunction: Conjunction, path: Path) -> ConditionedObject | str | None:
     """The object of a conjunction; None where it cannot be told so, a reason where no object fulfils it."""
-    if context.options.closed or context.options.unique_keys:
-        return None
     try:
         return _Reader(context, conjunction).read(path)
     except _NotExpressible:
@@ -145,9 +143,9 @@ class _Reader:
         free: list[FreeKeys] = []
         for at, cell in enumerate(cells):
             if at not in classes:
-                free.append(FreeKeys(cell.keys, cell.schemas, None))
+                free.append(FreeKeys(cell.keys, context.closed(cell.schemas), None))
             free += [FreeKeys(cell.keys, one.schemas, first[at] + n) for n, one in enumerate(classes.get(at, ()))]
-        is_tracked = any(len(classes.get(at, ())) > 1 for at in range(len(cells)))
+        is_tracked = context.options.unique_keys or any(len(classes.get(at, ())) > 1 for at in range(len(cells)))
         return ConditionedObject(named, free, low, high, condition, is_tracked)
 
     def _divided(self, path: Path) -> tuple[list[Entry], list[Cell], int, int | None]:
@@ -159,7 +157,7 @@ class _Reader:
         entries, divided = divided_keys(context, subjects, self.names, list(self.key_sets))
         cells = []
         for cell in divided:
-            few = texts_of(context, cell.keys, FEW_KEYS) if self.key_sets else None
+            few = texts_of(context, cell.keys, FEW_KEYS) if self.key_sets or context.options.unique_keys else None
             if few is None:
                 cells.append(cell)
             else:
@@ -248,7 +246,7 @@ class _Reader:
                     divided.append(one)
             found = divided
         found = [one for one in found if not (one.failed and self._is_void(one))]
-        whole = [one._replace(schemas=self._all_of(one)) for one in found]
+        whole = [one._replace(schemas=self.context.closed(self._all_of(one))) for one in found]
         return [one for one in whole if self.context.place_key(one.schemas) not in self.context.void]
 
     def _exclude(self, one: SchemaAt, other: SchemaAt) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from llmask import Limits
 from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.key_conditions import ConditionedObject, conditioned_object
@@ -113,5 +114,6 @@ def test_what_must_not_stand_beside(judge: Any, beside: Any) -> None:
 
 def test_few_members_only(judge: Any) -> None:
     schema = {"type": "object", "anyOf": [{"required": [f"{at}"]} for at in range(20)]}
-    assert told(judge, schema, closed=True) is None
-    assert told(judge, schema, unique_keys=True) is None
+    assert told(judge, schema, limits=Limits(max_tracked_names=19)) is None
+    assert len(told(judge, schema, limits=Limits(max_tracked_names=20)).entries) == 20
+    assert told(judge, schema, unique_keys=True).is_tracked
