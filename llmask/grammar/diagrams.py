@@ -14,12 +14,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from math import inf
 from typing import NamedTuple
 
+from llmask.errors import LimitExceeded
 from llmask.grammar.kinds import CONDITION
 from llmask.work import spend
 
 FALSE, TRUE = 0, 1
 FIRST_NODE = 2
 NODE_FIELDS = 3  # member, node where it is absent, node where it is there
+MAX_NODES = 500_000  # of one object, 100 MB
 LAST = 2**31 - 1  # the member that the ends FALSE and TRUE stand for: behind all others
 
 
@@ -119,6 +121,8 @@ class Diagrams:
         if number is None:
             number = self._numbers[key] = len(self.nodes)
             self.nodes.append(key)
+            if number > MAX_NODES:
+                raise LimitExceeded(f"a condition takes more than {MAX_NODES} nodes", None, "Use fewer alternatives.")
         return number
 
     def _below(self, condition: int) -> list[int]:
@@ -193,6 +197,14 @@ class Condition(NamedTuple):
                 come = fewest[there][0] + 1
                 fewest.append((min(fewest[absent][0], come), min(fewest[absent][1], come)))
         return fewest[-1][one_more]
+
+    def can_hold(self, members: Collection[int]) -> bool:
+        """Whether a set of some of these members, and no others, fulfils it."""
+        holds = [False, True]
+        for at in range(0, len(self.nodes), NODE_FIELDS):
+            member, absent, there = self.nodes[at : at + NODE_FIELDS]
+            holds.append(holds[absent] or (member in members and holds[there]))
+        return holds[-1]
 
     def __str__(self) -> str:
         members = sorted(set(self.nodes[::NODE_FIELDS]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
+from llmask.frontends.json_schema.reading.keywords import NOT
 from llmask.frontends.json_schema.reading.pointers import Path
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def same_schema(context: Context, schema: Any, path: Path) -> Hashable:
     schema, path = context.followed(schema, path)
     if type(schema) is bool:
         return schema
+    if len(schema) == 1 and NOT in schema:
+        return NOT, same_schema(context, *schema[NOT])
     identity = context.identity(schema, path)
     return context.synthetic(("same", identity), lambda: _spelled(context, schema, path)) or identity
 

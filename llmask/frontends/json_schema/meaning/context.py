@@ -8,7 +8,8 @@ In: a schema and options. Out: answers about places. Cost: a dictionary access f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
@@ -164,6 +165,17 @@ class Context:
                 None,
                 "Combinations of anyOf, oneOf and allOf multiply; simplify them or raise the limit.",
             )
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """What is counted in the block does not count where it fails."""
+        work, n_nodes = self._work, self.nodes.n_nodes
+        try:
+            yield
+        except BaseException:
+            self._work = work
+            self._first_node += self.nodes.n_nodes - n_nodes
+            raise
 
     def check_nodes(self) -> None:
         """Refuse a schema whose patterns have become too many expressions."""

@@ -18,6 +18,7 @@ from collections.abc import Hashable, Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from llmask.errors import LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema.meaning.alike import same_schema
 from llmask.frontends.json_schema.meaning.alternatives import is_void
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, is_false
@@ -29,13 +30,17 @@ from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part
 from llmask.frontends.json_schema.meaning.string_keywords import pattern_string
 from llmask.frontends.json_schema.meaning.synthetic import KeySet, negated
 from llmask.frontends.json_schema.meaning.types import types_of
-from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, SOME_KEY
+from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, NOT, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.grammar.diagrams import FALSE, TRUE, Condition, Diagrams
+from llmask.work import share, spend
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
 
+SHARE = 1  # what is read may take this part of the work that is left
+ANYTHING: tuple[Any, ...] = (True, {})
+MAX_CLASSES = 512  # of the values of one key
 CLASS_WORK = 20  # a schema compared with a class of values, counted in subschemas visited
 FEW_KEYS = 64  # free keys that are so few are written as declared ones, so that the others do not run out
 
@@ -75,18 +80,29 @@ class _Class(NamedTuple):
     failed: list[SchemaAt]
 
 
-def conditioned_object(context: Context, conjunction: Conjunction, path: Path) -> ConditionedObject | str | None:
-    """The object of a conjunction; None where it cannot be told so, a reason where no object fulfils it."""
+def conditioned_object(
+    context: Context, conjunction: Conjunction, path: Path, is_needed: bool = True
+) -> ConditionedObject | str | None:
+    """The object of a conjunction; None where it cannot be told so, a reason where no object fulfils it.
+
+    `is_needed`: also where the values of a key divide into more classes than there are schemas, or by the negation of
+    what is not plain, as there is no other way.
+    """
+    if context.options.closed:  # a class that fulfils the schema of an alternative would be closed by it
+        return None
     try:
-        return _Reader(context, conjunction).read(path)
-    except _NotExpressible:
+        with context.trial(), share(SHARE):
+            return _Reader(context, conjunction, is_needed).read(path)
+    except (_NotExpressible, LimitExceeded, UnsupportedSchema):
+        spend(0)  # where all work is spent nothing else can be tried
         return None
 
 
 class _Reader:
-    def __init__(self, context: Context, conjunction: Conjunction) -> None:
+    def __init__(self, context: Context, conjunction: Conjunction, is_needed: bool) -> None:
         self.context = context
         self.conjunction = conjunction
+        self.is_needed = is_needed
         self.diagrams = Diagrams()
         self.names: dict[str, bool] = {}  # in the order in which they are written, and whether they are required
         self.own_names = {name for part, _, _ in conjunction.parts for name in part.get("properties", ())}
@@ -95,6 +111,8 @@ class _Reader:
         self.named: dict[str, dict[Hashable, SchemaAt]] = {}
         self.key_sets: dict[int, dict[Hashable, SchemaAt]] = {}
         self.closes = False
+        # where nothing asks that a schema fails, a class may hold values of others: what is dear is not negated
+        self.is_monotone = True
         # of a name, or a cell by its number: its sets of keys, and for each class of values the place at which the
         # diagram asks for it, and the schemas that hold there
         self.sets_of: dict[Hashable, int] = {}
@@ -142,8 +160,8 @@ class _Reader:
         ]
         free: list[FreeKeys] = []
         for at, cell in enumerate(cells):
-            if at not in classes:
-                free.append(FreeKeys(cell.keys, context.closed(cell.schemas), None))
+            if at not in classes and context.place_key(cell.schemas) not in context.void:
+                free.append(FreeKeys(cell.keys, cell.schemas, None))
             free += [FreeKeys(cell.keys, one.schemas, first[at] + n) for n, one in enumerate(classes.get(at, ()))]
         is_tracked = context.options.unique_keys or any(len(classes.get(at, ())) > 1 for at in range(len(cells)))
         return ConditionedObject(named, free, low, high, condition, is_tracked)
@@ -177,6 +195,7 @@ class _Reader:
                 self._speak_of(keys_node(self.context, keys), member_at)
 
     def _find_names_of(self, choice: Choice) -> None:
+        self.is_monotone = self.is_monotone and choice.keyword == "anyOf"
         for member in choice.schemas:
             inner = conjunction_of(self.context, [member])
             for part in inner.parts:
@@ -192,7 +211,7 @@ class _Reader:
             return
         self.context.count_work(len(schema.get("properties", ())) + len(schema.get("required", ())))
         for name, member in schema.get("properties", {}).items():
-            if type(member) is not bool:
+            if member not in ANYTHING and member is not False:
                 at = (path, "properties", name)
                 self.named.setdefault(name, {}).setdefault(same_schema(self.context, member, at), (member, at))
         for name in (*schema.get("properties", ()), *schema.get("required", ())):
@@ -205,7 +224,7 @@ class _Reader:
 
     def _speak_of(self, keys: int, member_at: SchemaAt) -> None:
         known = self.key_sets.setdefault(keys, {})
-        if type(member_at[0]) is not bool:
+        if member_at[0] not in ANYTHING and member_at[0] is not False:
             known.setdefault(same_schema(self.context, *member_at), member_at)
 
     def _of_keys(self, part: Part) -> Iterator[tuple[int, SchemaAt, bool]]:
@@ -231,6 +250,8 @@ class _Reader:
         speaking = dict(self.named.get(key, {})) if type(key) is str else {}
         for at, members in enumerate(self.key_sets.values()):
             speaking |= members if sets >> at & 1 else {}
+        is_cheap = self.is_monotone or all(map(self._is_cheap_to_negate, speaking.values()))
+        most = MAX_CLASSES if self.is_needed else min(MAX_CLASSES, 2 * len(speaking) + 2) if is_cheap else 0
         found = [] if is_false(schemas) else [_Class(frozenset(), schemas, [])]
         for name, member in speaking.items():
             divided: list[_Class] = []
@@ -240,14 +261,24 @@ class _Reader:
                     continue
                 failed = [other for other in one.failed if not self._exclude(member, other)]
                 inside = _Class(one.held | {name}, [*one.schemas, member], failed)
-                if not self._is_void(inside):
-                    divided += (inside, one._replace(failed=[*one.failed, member]))
-                else:
+                if self._is_void(inside):
                     divided.append(one)
+                elif self.is_monotone and not self._is_cheap_to_negate(member, with_ranges=False):
+                    divided += (inside, one)
+                else:
+                    divided += (inside, one._replace(failed=[*one.failed, member]))
             found = divided
+            if len(found) > most:
+                raise _NotExpressible
         found = [one for one in found if not (one.failed and self._is_void(one))]
-        whole = [one._replace(schemas=self.context.closed(self._all_of(one))) for one in found]
+        whole = [one._replace(schemas=self._all_of(one)) for one in found]
         return [one for one in whole if self.context.place_key(one.schemas) not in self.context.void]
+
+    def _is_cheap_to_negate(self, member: SchemaAt, with_ranges: bool = True) -> bool:
+        schema, path = member[0].get(NOT, member)
+        shape = self.context.shape(schema, path)
+        has_range = shape.has_string or shape.has_number
+        return shape.is_plain and not (shape.has_array or shape.has_object) and (with_ranges or not has_range)
 
     def _exclude(self, one: SchemaAt, other: SchemaAt) -> bool:
         self.context.count_work()
@@ -324,8 +355,8 @@ class _Reader:
 
     def _places(self, key: Hashable, member_at: SchemaAt, holds: bool) -> list[int]:
         """Places of the classes of a key whose values fulfil a schema, or do not."""
-        if type(member_at[0]) is bool:
-            return [place for place, _ in self.asked.get(key, ()) if member_at[0] == holds]
+        if member_at[0] in ANYTHING or member_at[0] is False:
+            return [place for place, _ in self.asked.get(key, ()) if (member_at[0] is not False) == holds]
         same = same_schema(self.context, *member_at)
         return [place for place, held in self.asked.get(key, ()) if (same in held) == holds]
 

@@ -10,11 +10,12 @@ In: rules. Out: sets of states. Cost: linear in the edges.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from llmask.grammar.diagrams import Condition
 from llmask.grammar.kinds import CALLS, EDGE_FIELDS, StateId
 from llmask.grammar.rules import Rules
 
@@ -26,12 +27,21 @@ class Need(NamedTuple):
     required   those of them that must be there
     free       one of these may stand any number of times
     least      how many there must be
+    condition  what they must fulfil together, by their numbers
     """
 
     members: dict[StateId, StateId]
     required: set[StateId]
     free: dict[StateId, StateId]
     least: int
+    condition: Condition | None = None
+    numbers: Mapping[StateId, int] = {}
+
+    def is_met_by(self, found: Callable[[StateId], int]) -> bool:
+        """Whether some of the members that were found fulfil the condition."""
+        if self.condition is None:
+            return False
+        return self.condition.can_hold({number for state, number in self.numbers.items() if found(state)})
 
 
 def productive_states(rules: Rules, needs: Mapping[StateId, Need] | None = None) -> bytearray:
@@ -90,12 +100,23 @@ def states_that_lead_on(
     ends = {*ends, *(end for need in needs.values() for end in (*need.members.values(), *need.free.values()))}
     reached = bytearray(known) + bytearray(2 * n_states - n_known)
     waiting = [state for state in rules.finals[::2] if state >= n_known and state not in needs]
-    waiting += [state for state, need in needs.items() if not need.required and not need.least]
+    conditioned = {state: need for state, need in needs.items() if need.condition is not None}
+    waiting += [
+        state for state, need in needs.items() if not need.required and not need.least and state not in conditioned
+    ]
     waiting += [n_states + state for state in ends]
     for state in waiting:
         reached[state] = 1
     calls: dict[int, list[int]] = {}  # start state of a rule -> sources of its calls whose end is reached already
-    while waiting:
+    while waiting or conditioned:
+        if not waiting:
+            met = [at for at, need in conditioned.items() if need.is_met_by(lambda state: reached[n_states + state])]
+            if not met:
+                break
+            for state in met:
+                reached[state] = 1
+                del conditioned[state]
+            waiting += met
         here = waiting.pop()
         shift = n_states if here >= n_states else 0
         found = calls.pop(here, [])
@@ -110,7 +131,7 @@ def states_that_lead_on(
             need, member = needs[last], StateId(here - n_states)
             n_required[last] -= member in need.required
             n_missing[last] -= need.least if member in need.free else 1
-            if n_required[last] == 0 and n_missing[last] <= 0:
+            if n_required[last] == 0 and n_missing[last] <= 0 and need.condition is None:
                 found.append(last)
         for state in found:
             if not reached[state]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.meaning.contradictions import ALTERNATIVES_HELP
 from llmask.frontends.json_schema.meaning.object_layout import Entry
+from llmask.frontends.json_schema.meaning.satisfiable import Need
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.writing.new_values import kind_of_strings
 from llmask.frontends.json_schema.writing.set_objects import rule_of_keys
@@ -54,6 +55,8 @@ class _ConditionedObject:
         self.is_in_order = writer.options.property_order == "schema"
         self.high = UNBOUNDED if wanted.high is None else wanted.high
         self.ends = self.rules.check_guard(required=wanted.condition)
+        self.numbers: dict[StateId, int] = {}  # of members, by the state before their value
+        self.need = writer.needs[last] = Need({}, set(), {}, 0, wanted.condition, self.numbers)
 
     def write(self, start: StateId) -> None:
         """Edges from `start` on."""
@@ -91,7 +94,7 @@ class _ConditionedObject:
             add = self.rules.add_guard(member, self.high, self.wanted.condition, passed=passed)
             named = self.rules.state(self.rule)
             self.rules.scan(choose, self.writer.key_node(entry.name, entry.schemas), named, add)
-            self._write_value(named, entry.schemas, after)
+            self._write_value(named, entry.schemas, after, member)
 
     def _write_free(self, choose: StateId, after: StateId) -> None:
         rules, condition = self.rules, self.wanted.condition
@@ -113,7 +116,7 @@ class _ConditionedObject:
                 rules.call_new(chosen, rule_of_keys(self.writer, keys), named, NO_GUARD, kind)
             else:
                 rules.scan(chosen, keys, named)
-            self._write_value(named, schemas, after)
+            self._write_value(named, schemas, after, member)
 
     def _write_end(self, after: StateId, choose: StateId, passed: int) -> None:
         """The bracket, where the condition is fulfilled, and a comma where a key may come: none below `passed`."""
@@ -127,10 +130,13 @@ class _ConditionedObject:
                     rules.scan(after, lexemes.comma, choose, rules.check_guard(required=[cell.member]))
         rules.scan(after, lexemes.close_object, self.last, self.ends)
 
-    def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId) -> None:
-        """A colon and a value."""
+    def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId, member: int | None) -> None:
+        """A colon and a value, which makes the member that comes."""
         rules = self.rules
         value = rules.state(self.rule)
+        if member is not None:
+            self.need.members[value] = after
+            self.numbers[value] = member
         rules.scan(named, self.writer.punctuation.colon, value)
         self.writer.place(schemas, self.rule, value, after, self.depth)
         self.writer.note_counted(value, after, schemas)

@@ -59,8 +59,9 @@ if TYPE_CHECKING:
 
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
 MAX_SHAPES = 100_000
-MANY_WAYS = 40  # combinations of alternatives beyond which objects are written by a condition on their keys
+MANY_WAYS = 200  # combinations of alternatives beyond which objects are written by a condition on their keys
 MANY_PAIRS = 15  # the same of alternatives of oneOf that may overlap
+MOST_WAYS, MOST_PAIRS = 10_000, 60  # the same, also where values divide into classes that are hard to write
 PLACE_WORK = 10  # units to write a place
 VARIANT_SHARE = 4  # a variant of a rule may take this part of a step's work
 MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too deep for the interpreter
@@ -385,7 +386,8 @@ class Translation(Writer):
             del rest.choices[index]
             pairs = pairs_to_prove(self, rest, choice)
         is_large = len(pairs) > MANY_PAIRS or (n_ways > MANY_WAYS and len(conjunction.choices) > 1)
-        if is_large and self._write_conditioned(conjunction, path, rule, start, end, depth):
+        is_too_large = len(pairs) > MOST_PAIRS or n_ways > MOST_WAYS
+        if is_large and self._write_conditioned(conjunction, path, is_too_large, rule, start, end, depth):
             return None
         if choice.keyword == "oneOf":
             others = overlaps(self, rest, choice, pairs)
@@ -407,13 +409,20 @@ class Translation(Writer):
         return None
 
     def _write_conditioned(
-        self, conjunction: Conjunction, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
+        self,
+        conjunction: Conjunction,
+        path: Path,
+        is_needed: bool,
+        rule: RuleId,
+        start: StateId,
+        end: StateId,
+        depth: int,
     ) -> bool:
         """Write objects by one condition on their keys, and other types as before; whether that is possible."""
         types = types_of(conjunction.parts)
         if "object" not in types:
             return False
-        found = conditioned_object(self, conjunction, path)
+        found = conditioned_object(self, conjunction, path, is_needed)
         if found is None:
             return False
         emit_conditioned(self, found, path, start, end, depth)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from llmask.errors import UnsatisfiableSchema
+from llmask.errors import TokenRejected, UnsatisfiableSchema
 from llmask.frontends.json_schema.writing import objects, translation
 
 VALUES = [{"type": "string"}, {"type": "integer"}, {"enum": ["x", 1]}, {"minimum": 2}, True, False, {}]
@@ -27,6 +27,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every choice of objects is written by a condition."""
     monkeypatch.setattr(translation, "MANY_WAYS", 0)
     monkeypatch.setattr(translation, "MANY_PAIRS", -1)
+    monkeypatch.setattr(translation, "MOST_PAIRS", -1)
     monkeypatch.setattr(objects, "MANY_WITNESSES", 0)
 
 
@@ -180,3 +181,38 @@ def test_documents_can_be_finished(judge: Any, always: None) -> None:
             matcher.accept_bytes(begun)
             assert len(matcher.finishing_tokens()) == len(end)
             assert matcher.least_budget() == len(end) + 1
+
+
+NOTHING = {"type": "object", "properties": {"s": {"$ref": "#/$defs/nothing"}}, "required": ["s"]}
+
+
+@pytest.mark.parametrize("property_order", ["any", "schema"])
+@pytest.mark.parametrize("others", [{"$ref": "#/$defs/nothing"}, False])
+def test_no_comma_before_free_keys_that_allow_nothing(judge: Any, others: Any, property_order: str) -> None:
+    names = {f"k{at}": {} for at in range(7)}
+    told_apart = {"properties": names, "oneOf": [{"required": [name]} for name in names]}
+    schema = {"$defs": {"nothing": NOTHING}, "type": "object", **told_apart, "additionalProperties": others}
+    matcher = judge.grammar(schema, property_order=property_order).matcher()
+    matcher.accept_bytes(b'{"k1":1')
+    assert not matcher.accept(ord(","))
+    assert matcher.accept(ord("}"))
+
+
+@pytest.mark.parametrize("property_order", ["any", "schema"])
+def test_what_a_condition_asks_for_without_end_is_no_value(judge: Any, always: None, property_order: str) -> None:
+    alternatives = [{"required": ["a"]}, {"required": ["a", "b"]}]
+    endless = {"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}, "b": {}}, "anyOf": alternatives}
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({"$defs": {"n": endless}, "$ref": "#/$defs/n"}, property_order=property_order)
+    schema = {"$defs": {"n": endless}, "type": "object", "properties": {"t": {"$ref": "#/$defs/n"}, "u": {}}}
+    matcher = judge.grammar(schema, property_order=property_order).matcher()
+    with pytest.raises(TokenRejected):
+        matcher.accept_bytes(b'{"t"')
+    ending = {**endless, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    judge.agrees({"$defs": {"n": ending}, "$ref": "#/$defs/n"}, [{"a": {"b": 1}}, {"b": 1}], [{}, {"a": {}}])
+
+
+def test_what_is_hard_to_divide_is_written_as_alternatives(judge: Any) -> None:
+    for values in ([{"$ref": "#"}] * 7, [{"pattern": f"a.{{{8 + at}}}$", "type": "string"} for at in range(7)]):
+        members = [{"required": [f"a{at}"], "properties": {"v": one}} for at, one in enumerate(values)]
+        assert judge.accepts(judge.grammar({"type": "object", "oneOf": members}), {"a3": 1})
