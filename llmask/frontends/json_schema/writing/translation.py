@@ -61,7 +61,7 @@ SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a 
 MAX_SHAPES = 100_000
 MANY_WAYS = 200  # combinations of alternatives beyond which objects are written by a condition on their keys
 MANY_PAIRS = 15  # the same of alternatives of oneOf that may overlap
-MOST_WAYS, MOST_PAIRS = 10_000, 60  # the same, also where values divide into classes that are hard to write
+MOST_WAYS, MOST_PAIRS = 1_000_000, 60  # the same, also where values divide into classes that are hard to write
 PLACE_WORK = 10  # units to write a place
 VARIANT_SHARE = 4  # a variant of a rule may take this part of a step's work
 MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too deep for the interpreter
@@ -422,8 +422,13 @@ class Translation(Writer):
         types = types_of(conjunction.parts)
         if "object" not in types:
             return False
+        # where one alternative is not told so, its neighbours are hardly, and reading them is dear
+        in_vain = ("read in vain", *path[:1])
+        if in_vain in self._synthetic and not is_needed:
+            return False
         found = conditioned_object(self, conjunction, path, is_needed)
         if found is None:
+            self._synthetic[in_vain] = True
             return False
         emit_conditioned(self, found, path, start, end, depth)
         others = [kind for kind in types if kind != "object"]
