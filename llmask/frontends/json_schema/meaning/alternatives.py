@@ -83,7 +83,7 @@ def _told_by_strings(context: Context, conjunction: Conjunction, choice: Choice)
 
 
 def without_shared_types(context: Context, conjunction: Conjunction, choice: Choice) -> Conjunction:
-    """The same where exactly one of a choice holds, without the types of which two alternatives take every value."""
+    """The conjunction without types that two alternatives of a oneOf accept whole: there it never holds."""
     n_taking = dict.fromkeys(types_of(conjunction.parts), 0)
     for member in choice.schemas:
         alternative = conjunction_of(context, [member])

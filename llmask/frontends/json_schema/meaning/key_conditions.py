@@ -1,4 +1,4 @@
-"""Alternatives of objects as one condition on which keys are there, with values of which kind.
+"""Alternatives of objects as one condition: on the keys that are there, and on the kinds of their values.
 
 Written one by one, alternatives that overlap multiply: `not: {required: [a, b]}` a hundred times are 2^100 ways to have
 the keys, and `oneOf` writes each alternative beside the negations of all others. Here the values of a key are divided
@@ -38,7 +38,7 @@ from llmask.work import share, spend
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
 
-SHARE = 1  # what is read may take this part of the work that is left
+SHARE = 2  # reading alternatives may take this part of the work, so that some is left to write them one by one
 ANYTHING: tuple[Any, ...] = (True, {})
 MAX_CLASSES = 512  # of the values of one key
 CLASS_WORK = 20  # a schema compared with a class of values, counted in subschemas visited
@@ -167,7 +167,7 @@ class _Reader:
         return ConditionedObject(named, free, low, high, condition, is_tracked)
 
     def _divided(self, path: Path) -> tuple[list[Entry], list[Cell], int, int | None]:
-        """Named and free keys by what the parts say, with the sets of keys of which alternatives speak."""
+        """Named keys and cells of free ones, divided by the sets of keys that alternatives name."""
         context = self.context
         extra = context.synthetic(("named", *self.names), lambda: {"properties": dict.fromkeys(self.names, True)})
         subjects = [part for part in self.conjunction.parts if part[2].has_object]
@@ -228,7 +228,7 @@ class _Reader:
             known.setdefault(same_schema(self.context, *member_at), member_at)
 
     def _of_keys(self, part: Part) -> Iterator[tuple[int, SchemaAt, bool]]:
-        """Nodes of keys of which a part speaks: what all values under them fulfil, or (True) one of them."""
+        """Sets of keys that a part names: their node, a schema, and whether one value fulfils it (else all do)."""
         schema, path, shape = part
         context, patterns = self.context, schema.get("patternProperties", {})
         for pattern, member in patterns.items():
