@@ -61,19 +61,28 @@ def _passes_set(grammar, guard, number):
         if size < asked.low or size > asked.high or n_missing(grammar, number, asked.required) != 0:
             return False
         return asked.rule == 0 or variant(grammar, asked.rule - 1, number) >= 0
-    if asked.kind == GuardKind.MORE:
-        return size + _n_to_come(grammar, number, NOBODY, asked.required, asked.low, True) <= asked.high
+    if asked.kind == GuardKind.MORE or grammar.required[asked.required] == CONDITION:
+        return _leads_on(grammar, guard, number, size)
     member = asked.member
     if member != ANOTHER and _has(grammar, number, member):
         return False
-    if grammar.required[asked.required] == CONDITION:
-        return size + 1 + _n_to_come(grammar, number, member, asked.required, asked.cap, False) <= asked.high
     if asked.high == UNLIMITED:
         return True
     missing = n_missing(grammar, number, asked.required)
     if member != ANOTHER and _required_word(grammar, asked.required, member >> 5) >> (member & 31) & 1 != 0:
         missing -= 1
     return size + 1 + missing <= asked.high
+
+
+@kernel
+def _leads_on(grammar, guard, number, size):
+    """Whether some members to come fulfil the condition of a guard of the kind MORE or ADD."""
+    asked = grammar.guards[guard]
+    if asked.kind == GuardKind.MORE:
+        return size + _n_to_come(grammar, number, NOBODY, asked.required, asked.low, True) <= asked.high
+    if asked.member != ANOTHER and _has(grammar, number, asked.member):
+        return False
+    return size + 1 + _n_to_come(grammar, number, asked.member, asked.required, asked.cap, False) <= asked.high
 
 
 @inline
