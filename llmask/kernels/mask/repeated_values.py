@@ -1,20 +1,30 @@
 """Whether a tracked value that ends soon is in its set already, asked for masks (MAY_REPEAT in parser/tracked_goto.py).
 
-In: a transcript, nodes of the token trie. Out: yes or no. Cost: 15 ns a text of the set: almost always no text begins
-like the transcript; else an exit costs a look-up of the whole text.
+A value *comes close* to one of its set where it can still become it with no other key than those that were read: where
+a token ends a value and has a colon before, tracked_walk.py asks with all of the text. So an object comes close to
+those that have its keys with its values, and an array to those that begin with its items.
+
+In: a transcript, nodes of the token trie. Out: values, yes or no. Cost: 15 ns a text of the set: almost always none is
+close; else an exit costs a look-up of the whole text.
 """
 
 from ..lexeme_masks.exits import child_towards
 from ..machine.jit import inline, kernel
-from ..tables.interning import MISSING, list_item, list_length
+from ..tables.int_lists import put
 from ..tables.kinds import EdgeKind
 from ..tables.memory import reserve
 from ..values.called_rules import has_text, texts_of
-from ..values.json_values import FIND, has_writings, value_number
-from ..values.text_sets import CHUNK_BITS, CHUNK_WORDS, FIRST_CHUNK, NO_TEXTS
+from ..values.json_values import list_begun, read_beginning
+from ..values.text_sets import one_comes_close
 from ..values.texts import known_text, plain_text
-from ..values.transcripts import NO_TRANSCRIPT, read_text, row_of_value_start, transcript_before, value_start_before
-
+from ..values.transcripts import (
+    NO_TRANSCRIPT,
+    is_byte,
+    read_text,
+    row_of_value_start,
+    transcript_before,
+    value_start_before,
+)
 
 @kernel
 def path_to(store, grammar, node):
@@ -30,62 +40,62 @@ def path_to(store, grammar, node):
 
 
 @kernel
-def could_repeat(grammar, transcript):
-    """Whether a value of some set begins like what was read of a tracked value."""
-    mark = value_start_before(grammar, transcript)
-    while mark != NO_TRANSCRIPT:
-        row = row_of_value_start(grammar, mark)
+def list_close(grammar, transcript):
+    """List the starts of the tracked values that come close to one of their set, in `close_values`; returns how many."""
+    n_starts = _list_begun(grammar, transcript)
+    found = 0
+    for k in range(n_starts):
+        start = grammar.close_values[k]
+        row = row_of_value_start(grammar, start)
         n = plain_text(grammar, read_text(grammar, transcript, row), False)
+        top, end = read_beginning(grammar, n)
         first = grammar.rows[row].waits
         for i in range(grammar.rows[row].n_waits):
-            entries = grammar.row_entries
-            if grammar.edges[entries[first + i].edge].kind == EdgeKind.CALL_OPEN:
-                texts = texts_of(grammar, entries[first + i].parameter)
-                if has_writings(grammar, n):
-                    if texts != NO_TEXTS and value_number(grammar, n, FIND, False) != MISSING:
-                        return True
-                elif _one_begins(grammar, texts, n):
-                    return True
-        mark = value_start_before(grammar, transcript_before(grammar, mark))
-    return False
+            waiting = grammar.row_entries[first + i]
+            if grammar.edges[waiting.edge].kind == EdgeKind.CALL_OPEN:
+                if one_comes_close(grammar, texts_of(grammar, waiting.parameter), top, end, n):
+                    found = put(grammar.close_values, found, start)
+                    break
+    grammar.n_close = found
+    return found
 
 
 @kernel
-def _one_begins(grammar, texts, n):
-    """Whether one text of a set begins with the n bytes in `plain_text`."""
-    for i in range(FIRST_CHUNK, list_length(grammar.text_sets, texts), 2):
-        first = list_item(grammar.text_sets, texts, i) << CHUNK_BITS
-        chunk = list_item(grammar.text_sets, texts, i + 1)
-        for j in range(CHUNK_WORDS):
-            word = list_item(grammar.text_chunks, chunk, j) & 0xFFFFFFFF
-            text = first + 32 * j
-            while word != 0:
-                if word & 1 != 0 and _begins(grammar, text, n):
-                    return True
-                word >>= 1
-                text += 1
-    return False
-
-
-@inline
-def _begins(grammar, text, n):
-    """Whether a text begins with the n bytes in `plain_text`."""
-    if list_length(grammar.texts, text) < n:
-        return False
-    plain = grammar.plain_text
-    i = 0
-    while i < n and list_item(grammar.texts, text, i) == plain[i]:
-        i += 1
-    return i == n
+def _list_begun(grammar, transcript):
+    """List the starts of the tracked values that did not end, in `close_values`; returns how many."""
+    n = 0
+    oldest = transcript
+    start = value_start_before(grammar, transcript)
+    while start != NO_TRANSCRIPT:
+        n = put(reserve(grammar.close_values, n + 1), n, start)
+        oldest = start
+        start = value_start_before(grammar, transcript_before(grammar, start))
+    if grammar.is_json == 0 or n == 0:
+        return n
+    n_bytes = read_text(grammar, transcript, row_of_value_start(grammar, oldest))
+    n_begun = list_begun(grammar, n_bytes)
+    # positions of both go down, from the innermost value on
+    n_listed = 0
+    position = n_bytes
+    at = transcript
+    for k in range(n):
+        start = grammar.close_values[k]
+        while at != start:
+            position -= is_byte(grammar, at)
+            at = transcript_before(grammar, at)
+        while n_begun > 0 and grammar.value_stack[n_begun - 1] > position:
+            n_begun -= 1
+        if position == n_bytes or (n_begun > 0 and grammar.value_stack[n_begun - 1] == position):
+            n_listed = put(grammar.close_values, n_listed, start)
+    return n_listed
 
 
 @kernel
 def ends_in_set(store, grammar, transcript, node):
-    """Whether a tracked value that ends at a node of the trie, begun in a transcript, is in its set."""
+    """Whether a tracked value that ends at a node of the trie, one of `close_values`, is in its set."""
     n_path = path_to(store, grammar, node)
-    mark = value_start_before(grammar, transcript)
-    while mark != NO_TRANSCRIPT:
-        row = row_of_value_start(grammar, mark)
+    for k in range(grammar.n_close):
+        row = row_of_value_start(grammar, grammar.close_values[k])
         n = read_text(grammar, transcript, row)
         whole = reserve(grammar.text, n + n_path + 1)
         for i in range(n_path):
@@ -93,7 +103,6 @@ def ends_in_set(store, grammar, transcript, node):
         text = known_text(grammar, n + n_path)
         if text >= 0 and _refuses(grammar, row, text):
             return True
-        mark = value_start_before(grammar, transcript_before(grammar, mark))
     return False
 
 

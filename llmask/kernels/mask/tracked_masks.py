@@ -17,7 +17,7 @@ from ..values.transcripts import NO_TRANSCRIPT
 from .boundary_tokens import cross_exits, cross_whole
 from .configurations import configuration_of, pack
 from .crossing import UNTRACKED
-from .repeated_values import could_repeat
+from .repeated_values import list_close
 from .tracked_walk import walk_deferred
 
 
@@ -82,7 +82,7 @@ def _cross_transcript(store, grammar, configuration):
     grammar.n_crossing = 0
     grammar.n_deferred = 0
     transcript = transcript_of(grammar, grammar.configurations[configuration].parse_state)
-    if shared.may_repeat != 0 and could_repeat(grammar, transcript):
+    if shared.may_repeat != 0 and list_close(grammar, transcript) > 0:
         _cross_with(store, grammar, untracked, transcript)
         return 0
     grammar.untracked_walk = UNTRACKED

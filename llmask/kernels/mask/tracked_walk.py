@@ -58,7 +58,9 @@ ONE_TRANSCRIPT = 2
 
 OPENED = 1  # flags of frames: the brace of a value was read, one of many possible, and blanks
 BEGUN = 2  # a tracked value may have begun on the way
+KEYED = 4  # a colon was read on the way: a key may have been written again
 
+COLON = 0x3A
 OPEN_OBJECT = 0x7B
 QUOTE = 0x22
 
@@ -75,12 +77,12 @@ def _take_lexeme(store, grammar, parse_state, scanned, walk):
 def _uncertainty(grammar, target, walk, flags):
     """What a shared walk does not know after a step: NOTHING_OPEN, SOME_OPEN or ALL_OPEN.
 
-    Of values that began before the walk it is noted that they might be in their sets; `could_repeat` asks whether.
+    Of values that began before the walk it is noted that they might be in their sets; `list_close` asks whether.
     """
     if walk == ONE_TRANSCRIPT or target < 0:
         return NOTHING_OPEN
     if target & MAY_REPEAT != 0:
-        if walk == CAREFUL or flags & BEGUN != 0:
+        if walk == CAREFUL or flags & (BEGUN | KEYED) != 0:
             return ALL_OPEN
         grammar.repeats = 1
     row = grammar.rows[target & ROW_BITS]
@@ -201,6 +203,8 @@ def walk_tracked(store, grammar, root, root_parse_state, root_state, scanned, in
         byte = store.child_byte[child]
         if parse_state >= FIRST_TRACKED:
             parse_state = parse_state_after(store, grammar, parse_state, byte, state)
+        if byte == COLON and walk == SHARED and grammar.rows[parse_state].tracks:
+            flags |= KEYED
         if flags & OPENED != 0 and not is_left_out(store, grammar, state):
             is_key = byte == QUOTE and entry >= 0
             if is_key:

@@ -15,7 +15,7 @@ In: bytes in `plain_text`. Out: numbers of texts. Cost: about 10 ns a byte and 5
 
 from ..machine.jit import inline, kernel
 from ..tables.int_lists import put, sort_ints
-from ..tables.interning import MISSING, find_list, hash_i32, intern_list
+from ..tables.interning import MISSING, find_list, hash_i32, intern_list, list_item, list_length
 from ..tables.memory import reserve
 
 ARRAY = 256  # first items of lists, above all bytes
@@ -23,11 +23,13 @@ OBJECT = 257
 INCOMPLETE = -4
 ADD = 0  # what to do with a value that was never read
 FIND = 1
-VALUE_OPENED = -2  # on the stack: the beginning of an array or an object
+ARRAY_OPENED = -2  # on the stack: the beginning of an array, of an object; else values, MISSING for one never read
+OBJECT_OPENED = -3
 PAIR_VALUES = 2  # of a member of an object: key, value
 QUOTE, BACKSLASH, MINUS, PLUS, POINT, ZERO, NINE, LETTER_E = 0x22, 0x5C, 0x2D, 0x2B, 0x2E, 0x30, 0x39, 0x65
 OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT, COMMA, COLON = 0x5B, 0x5D, 0x7B, 0x7D, 0x2C, 0x3A
 MAX_EXPONENT_DIGITS = 15
+NO_MEMBER = -1
 TOO_LARGE = -1
 NEAR = 20  # digits from the point up to which a number is written without exponent
 
@@ -38,11 +40,11 @@ def has_writings(grammar, n):
     if grammar.is_json == 0 or n == 0:
         return False
     byte = grammar.plain_text[0]
-    return byte == OPEN_ARRAY or byte == OPEN_OBJECT or _begins_number(byte)
+    return byte == OPEN_ARRAY or byte == OPEN_OBJECT or begins_number(byte)
 
 
 @inline
-def _begins_number(byte):
+def begins_number(byte):
     return byte == MINUS or (byte >= ZERO and byte <= NINE)
 
 
@@ -50,43 +52,180 @@ def _begins_number(byte):
 def value_number(grammar, n, action, is_whole):
     """Number of the value in `plain_text`.
 
-    With FIND, MISSING where it or a value in it was never read, which is also known of a beginning (`is_whole` is
-    false); else INCOMPLETE for a beginning.
+    With FIND, MISSING where it or a value in it was never read; else INCOMPLETE for a beginning, for which `is_whole`
+    is false.
+    """
+    if is_whole and begins_number(grammar.plain_text[0]):
+        return _scalar_number(grammar, grammar.plain_text, 0, n, action)
+    top, end = read_values(grammar, n, action)
+    number = grammar.value_stack[0]
+    return number if top == 1 and number >= MISSING and end == n else INCOMPLETE
+
+
+@kernel
+def read_values(grammar, n, action):
+    """Read `plain_text` onto the stack: a value, or of arrays and objects that do not end beginnings and members.
+
+    Returns the size of the stack, and where a scalar begins that may go on, or what follows the value: n for neither.
     """
     plain = grammar.plain_text
-    if is_whole and _begins_number(plain[0]):
-        return _scalar_number(grammar, plain, 0, n, action)
     stack = reserve(grammar.value_stack, n + 1)
     top = 0
     at = 0
     while at < n:
         byte = plain[at]
+        if top == 1 and stack[0] >= MISSING and byte > 0x20:
+            break
         if byte == OPEN_ARRAY or byte == OPEN_OBJECT:
-            stack[top] = VALUE_OPENED
-            top += 1
+            top = put(stack, top, ARRAY_OPENED if byte == OPEN_ARRAY else OBJECT_OPENED)
             at += 1
-            continue
-        if byte == COMMA or byte == COLON or byte <= 0x20:
+        elif byte == COMMA or byte == COLON or byte <= 0x20:
             at += 1
-            continue
-        # a value ends: a composite takes its members from the stack
-        if byte == CLOSE_ARRAY or byte == CLOSE_OBJECT:
-            number = _close(grammar, stack, top, byte == CLOSE_OBJECT, action)
-            top -= 1
-            while stack[top] != VALUE_OPENED:
-                top -= 1
+        elif byte == CLOSE_ARRAY or byte == CLOSE_OBJECT:
+            first = _first_member(stack, top)
+            number = _close(grammar, stack, first, top, action)
+            top = put(stack, first - 1, number)
             at += 1
         else:
             end = _scalar_end(plain, at, n)
             if end > n or (end == n and byte != QUOTE):
-                return INCOMPLETE
-            number = _scalar_number(grammar, plain, at, end, action)
+                break
+            top = put(stack, top, _scalar_number(grammar, plain, at, end, action))
             at = end
-        if number == MISSING:
-            return MISSING
-        stack[top] = number
-        top += 1
-    return stack[0] if top == 1 and stack[0] != VALUE_OPENED else INCOMPLETE
+    return top, at
+
+
+@inline
+def _first_member(stack, top):
+    """Where the members of the innermost array or object lie that did not end before `top`."""
+    while stack[top - 1] >= MISSING:
+        top -= 1
+    return top
+
+
+@kernel
+def list_begun(grammar, n):
+    """List where the values of `text` begin that may go on, the outermost first, on the stack; returns how many."""
+    text = grammar.text
+    stack = reserve(grammar.value_stack, n + 1)
+    top = 0
+    ended, end = 0, 0  # the last value that ended, from where to where
+    at = 0
+    while at < n:
+        byte = text[at]
+        if byte == OPEN_ARRAY or byte == OPEN_OBJECT:
+            top = put(stack, top, at)
+            at += 1
+        elif byte == COMMA or byte == COLON or byte <= 0x20:
+            at += 1
+            end += 1 if byte <= 0x20 and end + 1 == at else 0
+        elif byte == CLOSE_ARRAY or byte == CLOSE_OBJECT:
+            at += 1
+            if top > 0:  # else it ends what began before the text
+                top -= 1
+                ended, end = stack[top], at
+        else:
+            ended, end = at, _scalar_end(text, at, n)
+            if end > n or (end == n and byte != QUOTE):
+                return put(stack, top, at)
+            at = end
+    return put(stack, top, ended) if end == n else top  # its end may not be taken yet
+
+
+@inline
+def read_beginning(grammar, n):
+    """As `read_values` for a beginning; of values with one writing nothing is read to the stack."""
+    if not has_writings(grammar, n):
+        return 0, 0
+    return read_values(grammar, n, FIND)
+
+
+@kernel
+def comes_close(grammar, text, top, end, n):
+    """Whether the value whose beginning was read to the stack comes close to a text."""
+    stack = grammar.value_stack
+    if top == 1 and stack[0] >= MISSING:
+        return end == n  # else it has ended
+    at = 0
+    while at < top:  # an array or object that did not end, from the outermost on
+        is_object = stack[at] == OBJECT_OPENED
+        if list_item(grammar.texts, text, 0) != (OBJECT if is_object else ARRAY):
+            return False
+        first = at + 1
+        at = first
+        while at < top and stack[at] >= MISSING:
+            at += 1
+        is_whole = at == top and end == n  # nothing in it began
+        if is_object:
+            if not _has_members(grammar, text, first, at - first):
+                return False
+            if is_whole:
+                return True
+            if (at - first) % PAIR_VALUES == 0:  # in the middle of a key
+                return False
+            member = _find_key(grammar, text, stack[at - 1]) + 1
+        else:
+            for i in range(at - first):
+                if 1 + i >= list_length(grammar.texts, text) or list_item(grammar.texts, text, 1 + i) != stack[first + i]:
+                    return False
+            if is_whole:
+                return True
+            member = 1 + at - first
+            if member >= list_length(grammar.texts, text):
+                return False
+        text = list_item(grammar.texts, text, member)
+    if end < n and begins_number(grammar.plain_text[end]):
+        return begins_number(list_item(grammar.texts, text, 0))  # in whatever writing
+    return _begins(grammar, text, end, n)
+
+
+@kernel
+def _has_members(grammar, text, first, n):
+    """Whether an object has the n keys and values on the stack and no others; of the last key the value may come."""
+    stack = grammar.value_stack
+    n_keys = (list_length(grammar.texts, text) - 1) // PAIR_VALUES
+    if list_item(grammar.texts, text, 0) != OBJECT or (n + 1) // PAIR_VALUES < n_keys:
+        return False
+    for i in range(first, first + n, PAIR_VALUES):
+        at = _find_key(grammar, text, stack[i])
+        if at == NO_MEMBER:
+            return False
+        if i + 1 < first + n and list_item(grammar.texts, text, at + 1) != stack[i + 1]:
+            is_last = True  # of this key, whose last value counts
+            for later in range(i + PAIR_VALUES, first + n, PAIR_VALUES):
+                is_last = is_last and stack[later] != stack[i]
+            if is_last:
+                return False
+    return True
+
+
+@inline
+def _find_key(grammar, text, key):
+    """Where an object has a key, or NO_MEMBER."""
+    low = 0
+    high = (list_length(grammar.texts, text) - 1) // PAIR_VALUES
+    while low < high:
+        middle = (low + high) >> 1
+        found = list_item(grammar.texts, text, 1 + PAIR_VALUES * middle)
+        if found == key:
+            return 1 + PAIR_VALUES * middle
+        if found < key:
+            low = middle + 1
+        else:
+            high = middle
+    return NO_MEMBER
+
+
+@inline
+def _begins(grammar, text, first, n):
+    """Whether a text begins with what lies in `plain_text` from `first` to `n`."""
+    if list_length(grammar.texts, text) < n - first:
+        return False
+    plain = grammar.plain_text
+    i = first
+    while i < n and list_item(grammar.texts, text, i - first) == plain[i]:
+        i += 1
+    return i == n
 
 
 @inline
@@ -114,7 +253,7 @@ def _number_of(grammar, items, first, n, action):
 
 @kernel
 def _scalar_number(grammar, plain, at, end, action):
-    if _begins_number(plain[at]):
+    if begins_number(plain[at]):
         n = _numeral(grammar, plain, at, end)
         if n > 0:
             return _number_of(grammar, grammar.numeral, 0, n, action)
@@ -122,16 +261,11 @@ def _scalar_number(grammar, plain, at, end, action):
 
 
 @kernel
-def _close(grammar, stack, top, is_object, action):
-    """Number of the array or object whose members are the last ones of the stack, down to VALUE_OPENED."""
-    first = top
-    while stack[first - 1] != VALUE_OPENED:
-        first -= 1
-    if not is_object:
+def _close(grammar, stack, first, top, action):
+    """Number of the array or object whose members lie on the stack from `first` on."""
+    if stack[first - 1] == ARRAY_OPENED:
         stack[first - 1] = ARRAY
-        number = _number_of(grammar, stack, first - 1, top - first + 1, action)
-        stack[first - 1] = VALUE_OPENED
-        return number
+        return _number_of(grammar, stack, first - 1, top - first + 1, action)
     # sort the members by key and position, and keep the last one of each key
     n = (top - first) // PAIR_VALUES
     order = reserve(grammar.value_order, n)

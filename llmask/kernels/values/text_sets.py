@@ -12,6 +12,7 @@ In: a grammar's table, sets, texts. Out: sets. Cost: a few loads to ask for a me
 from ..machine.jit import inline, kernel
 from ..tables.interning import copy_list, intern_list, list_item, list_length
 from ..tables.memory import reserve
+from .json_values import comes_close
 
 NO_TEXTS = 0  # the empty set
 UNKNOWN_TEXT = 0  # reserved text, of a value that is not looked at: see parser/tracked_values.py
@@ -129,3 +130,20 @@ def add_text(grammar, texts, text):
     if text == UNKNOWN_TEXT:
         address[HAS_UNKNOWN] = 1
     return intern_list(grammar.text_sets, address.address, 0, n + shift)
+
+
+@kernel
+def one_comes_close(grammar, texts, top, end, n):
+    """Whether the value whose beginning was read to the stack comes close to one of a set."""
+    for i in range(FIRST_CHUNK, list_length(grammar.text_sets, texts), PAIR_INTS):
+        first = _chunk_number(grammar, texts, i) << CHUNK_BITS
+        chunk = _chunk_bits(grammar, texts, i)
+        for j in range(CHUNK_WORDS):
+            word = list_item(grammar.text_chunks, chunk, j) & 0xFFFFFFFF
+            text = first + 32 * j
+            while word != 0:
+                if word & 1 != 0 and comes_close(grammar, text, top, end, n):
+                    return True
+                word >>= 1
+                text += 1
+    return False

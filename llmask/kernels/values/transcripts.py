@@ -37,6 +37,12 @@ def _last_symbol(grammar, transcript):
 
 
 @inline
+def is_byte(grammar, transcript):
+    """Whether the last symbol of a transcript is a byte, as 0 or 1."""
+    return 1 if _last_symbol(grammar, transcript) < VALUE_START else 0
+
+
+@inline
 def transcript_before(grammar, transcript):
     """The transcript without its last symbol."""
     return map_key(grammar.transcripts, transcript - 1) >> 32
