@@ -295,7 +295,7 @@ class _Rules:
 
     def _asked_by(self, guard: int) -> tuple[int, int]:
         kind, one, two, three, _ = self._guards[guard]
-        if guard == 0 or kind in (GuardKind.ADD, GuardKind.MORE):
+        if guard == 0 or kind in (GuardKind.ADD, GuardKind.MORE, GuardKind.FOLLOW):
             return 0, 0
         if kind == GuardKind.COUNT:
             return one, 0

@@ -21,6 +21,7 @@ from llmask.grammar.kinds import (
     CALL_AGAIN,
     CALL_NEW,
     COUNT,
+    FOLLOW,
     GUARD_FIELDS,
     MORE,
     NO_GUARD,
@@ -146,6 +147,8 @@ class Derivations:
                 return None
             return added, n_others + int(member == ANOTHER and size < cap)
         low, high, required, _ = fields
+        if kind == FOLLOW:
+            return value
         if kind == MORE:
             return value if size + self._n_missing(required, members, low, one_more=True) <= high else None
         return (members, n_others) if low <= size <= high and not self._n_missing(required, members) else None

@@ -116,6 +116,8 @@ def guard_text(row: Sequence[int], members: Callable[[int], list[int]], name: Ca
         if one == kinds.ANOTHER and four != kinds.UNBOUNDED:
             parts.append(f"up to {four}")
         return "{" + ", ".join(parts) + "}"
+    if kind == kinds.FOLLOW:
+        return "{known values are followed}"
     if kind == kinds.MORE:
         return "{another one may come}"
     parts = [_between("size", one, two)]

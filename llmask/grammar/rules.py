@@ -35,6 +35,9 @@ where a rule is *plain*: different texts of it are different values. A plain rul
 value, if it can become one at all, can become one in infinitely many ways (`RegexNodes.is_open`); then the rule itself
 is called, and a value that is in the set is refused at its last byte.
 
+An open rule may also derive objects of which only some members are open: then skips follow the values of the set that
+an object may still become, once no open member can come any more (`follow_guard`).
+
 An edge beside such a one, out of the same state and of the same rule, may call for a value that is in the set; the set
 stays as it is. The rule need not be open then, as every value is taken by one of the two.
 
@@ -70,6 +73,7 @@ from .kinds import (
     CONDITION,
     COUNT,
     EDGE_FIELDS,
+    FOLLOW,
     GUARD_FIELDS,
     MORE,
     NO_GUARD,
@@ -284,6 +288,16 @@ class Rules:
         self.needs_variants |= another_of is not None
         rule = 0 if another_of is None else another_of + 1
         return self._guard(CHECK, low, min(high, UNBOUNDED), self._required(required), rule)
+
+    def follow_guard(self, number: int, required: Iterable[int] = ()) -> GuardId:
+        """Number of a guard of a skip, of a rule whose values are called for as open ones that are not in a set.
+
+        Where the run's set has all required members and the value may still become one of those in the set for which
+        it is called, the run goes on in a state that is written for these: `MakeVariant` is asked for it, with
+        FIRST_FOLLOWING + `number` in place of a rule and, as one more text, an array of the object as it was read.
+        """
+        self.needs_variants = True
+        return self._guard(FOLLOW, number, 0, self._required(required), 0)
 
     def copied_guard(self, other: Rules, row: tuple[int, ...]) -> GuardId:
         """Number of a guard of other rules, given as its fields, that asks for no other value."""

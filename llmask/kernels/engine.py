@@ -28,13 +28,14 @@ from .machine.atomics import exchange
 from .machine.calls import address_of_code, call_at
 from .machine.jit import door, inline, kernel
 from .mask.advance import known_after, take_token
-from .mask.assemble import FILL_MISS, build_mask
+from .mask.assemble import build_mask
 from .mask.batch import CONTROL_FIELDS, BatchField, fill_row, help_with_batches, share_batch
 from .mask.cell import ASK, CellField
 from .mask.configurations import ENDED, REFUSED
 from .mask.draft_tree import walk_drafts
 from .mask.operations import run as run_mask
 from .regex.operations import run as run_regex
+from .tables.kinds import Fill
 from .tables.memory import allocate, as_table, free_blocks, load_i64, put_bytes, store_i64
 from .tables.operations import Operation
 from .tables.store_layout import STORE
@@ -77,7 +78,7 @@ def _take_exceeded(store, grammar):
 def step_alone(cell, token):
     """Build a missing mask and write it into the row that the cell has of it, or take a token, without the lock.
 
-    Returns what `fill_mask`, or `accept`, returns when nothing is missing. MISS, which is FILL_MISS, too: it was not
+    Returns what `fill_mask`, or `accept`, returns when nothing is missing. MISS, which is Fill.MISS, too: it was not
     done, because others write, or it needs more than a little work, or tables have to be exchanged, or rules written.
     """
     store = as_table(load_i64(cell + 8 * CellField.STORE))
@@ -141,7 +142,7 @@ def build(operation, store_address, grammar_address, a, b, c, data):
 
 @door("int64(int64, int32[:, ::1], int64)", group="engine")
 def fill_mask(cell, mask, row):
-    """Write the mask of a matcher (the address of its cell) into `mask[row]`, or FILL_MISS."""
+    """Write the mask of a matcher (the address of its cell) into `mask[row]`, or Fill.MISS."""
     return fill_row(cell, mask.ctypes.data, mask.shape[0], mask.shape[1], row)
 
 
@@ -149,7 +150,7 @@ def fill_mask(cell, mask, row):
 def step_mask(cell, mask, row):
     """As `fill_mask`, and what is missing is built if `step_alone` does it."""
     status = fill_row(cell, mask.ctypes.data, mask.shape[0], mask.shape[1], row)
-    if status != FILL_MISS:
+    if status != Fill.MISS:
         return status
     return call_at(as_table(load_i64(cell + 8 * CellField.STORE)).step_code, cell, NO_TOKEN)
 

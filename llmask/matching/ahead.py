@@ -24,7 +24,7 @@ import numpy as np
 from ..arguments import listed
 from ..errors import LlmaskError
 from ..kernels import engine
-from ..kernels.mask.assemble import FILL_MISS
+from ..kernels.tables.kinds import Fill
 from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
 from .matcher import Matcher
@@ -98,7 +98,7 @@ def is_missing(matcher: Matcher) -> bool:
     row = getattr(_scratch, "row", None)
     if row is None or row.shape[1] < n_words:
         row = _scratch.row = np.zeros((1, n_words), np.int32)
-    return bool(engine.fill_mask(matcher.cell_address, row, 0) == FILL_MISS)
+    return bool(engine.fill_mask(matcher.cell_address, row, 0) == Fill.MISS)
 
 
 def _started() -> _Reader:

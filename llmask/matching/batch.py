@@ -21,7 +21,7 @@ import numpy as np
 
 from ..arguments import as_bitmask, as_integer, listed
 from ..errors import LlmaskError
-from ..kernels.mask.assemble import FILL_SOME
+from ..kernels.tables.kinds import Fill
 from .budget import checked_budget, restricts_nothing
 from .matcher import Matcher
 from .workers import fill_together
@@ -81,9 +81,9 @@ def fill_bitmasks(
     fill_together(cells, chosen, words, statuses, threads)
     if not statuses.tobytes().strip(b"\0"):
         return [True] * n
-    assert FILL_SOME == 0
+    assert not Fill.SOME
     return [
-        status == FILL_SOME or matcher.fill_bitmask(words, row)
+        status == Fill.SOME or matcher.fill_bitmask(words, row)
         for status, matcher, row in zip(statuses.tolist(), matchers, chosen.tolist(), strict=True)
     ]
 

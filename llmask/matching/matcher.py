@@ -17,9 +17,9 @@ import numpy as np
 from ..arguments import as_bitmask, as_flag, as_integer, each_of, no_such_row, shown
 from ..errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from ..kernels import engine
-from ..kernels.mask.assemble import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME, FILL_STOPS
 from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FILTER, NO_FILTER
 from ..kernels.mask.configurations import ENDED
+from ..kernels.tables.kinds import Fill
 from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
@@ -132,9 +132,9 @@ class Matcher(Sequence):
         except BaseException:
             self._give_turn_back()
             raise
-        if status == FILL_SOME:
+        if status == Fill.SOME:
             return True
-        if status == FILL_MISS:
+        if status == Fill.MISS:
             if self._finishes_from is not None:
                 return self.finish(bitmask, row)
             try:
@@ -143,28 +143,28 @@ class Matcher(Sequence):
             except LimitExceeded as error:
                 return self._finish_after(error, bitmask, row)
             status = engine.fill_mask(self.cell_address, bitmask, row)
-            if status == FILL_SOME:
+            if status == Fill.SOME:
                 return True
         return self._restricts(status, bitmask, row)
 
     def _restricts(self, status: int, bitmask: Any, row: int) -> bool:
         """What `fill_bitmask` returns for what `engine.fill_mask` did."""
-        if status == FILL_SOME:
+        if status == Fill.SOME:
             return True
-        if status == FILL_SHAPE:
+        if status == Fill.SHAPE:
             raise no_such_row(row, bitmask, self.store.n_words)
-        if status == FILL_EMPTY:
+        if status == Fill.EMPTY:
             raise VocabularyError(
                 "the grammar goes on here, but no token of the vocabulary spells what may come next",
                 where=self.place(),
                 help="use a vocabulary with a token for every byte, or a grammar within its alphabet",
             )
-        if status == FILL_CUT:
+        if status == Fill.CUT:
             self.grammar.n_cut += 1
             return True
-        if status == FILL_STOPS:
+        if status == Fill.STOPS:
             return True
-        assert status == FILL_ALL
+        assert status == Fill.ALL
         return False
 
     def _fill_within(self, bitmask: Any, row: int, budget: int) -> bool:

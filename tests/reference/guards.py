@@ -11,7 +11,7 @@ from itertools import combinations
 from math import inf
 from typing import NamedTuple
 
-from llmask.grammar.kinds import ADD, ANOTHER, CONDITION, COUNT, GUARD_FIELDS, MORE
+from llmask.grammar.kinds import ADD, ANOTHER, CONDITION, COUNT, FOLLOW, GUARD_FIELDS, MORE
 from llmask.grammar.rules import Rules
 
 
@@ -71,6 +71,8 @@ def parameter_behind(rules: Rules, guard: int, parameter: Parameter) -> Paramete
     assert parameter == 0 or isinstance(parameter, Members)
     members = parameter if isinstance(parameter, Members) else Members()
     first, high, place, last = fields
+    if kind == FOLLOW:
+        return parameter
     if kind == MORE:
         return parameter if members.size + n_to_come(rules, place, members.named, first, True) <= high else None
     if kind == ADD:

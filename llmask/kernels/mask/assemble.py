@@ -19,7 +19,7 @@ from ..machine.raw import VECTOR_BYTES, and_vectors
 from ..parser.token_terminals import list_named
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.interning import intern_list, list_offset
-from ..tables.kinds import MaskKind
+from ..tables.kinds import Fill, MaskKind
 from ..tables.memory import copy_bytes, fill_bytes, load_i32, load_i64, reserve, store_i32, store_i64
 from .boundary_tokens import cross_whole
 from .configurations import ENDED, OWN_MASK
@@ -219,15 +219,6 @@ def _write(store, state, crossing, first, n, words, allowed):
         _allow(words, crossing[i], allowed)
 
 
-FILL_SHAPE = -3  # the caller's array has no such row, or too few words
-FILL_MISS = -2
-FILL_EMPTY = -1  # the grammar goes on, but no token of the vocabulary spells the next byte
-FILL_SOME = 0
-FILL_ALL = 1  # every token is allowed
-FILL_CUT = 2  # some token is allowed whose continuation was not found in time
-FILL_STOPS = 3  # the matcher has to set or clear its stop tokens
-
-
 @inline
 def fill(store, grammar, configuration, words, allowed):
     """Write the mask of a configuration to the address `words`; reads only.
@@ -236,7 +227,7 @@ def fill(store, grammar, configuration, words, allowed):
     """
     kind = grammar.configurations[configuration].mask_kind
     if kind == MaskKind.NONE:
-        return FILL_MISS
+        return Fill.MISS
     if kind & KIND_BITS == MaskKind.WORDS:
         mask = grammar.own_masks[grammar.configurations[configuration].mask]
         _copy(words, mask, store.n_words * 4, allowed)
@@ -253,5 +244,5 @@ def fill(store, grammar, configuration, words, allowed):
         _allow_named(store, grammar, configuration, words, allowed)
     total = grammar.configurations[configuration].total
     if total == 0:
-        return FILL_EMPTY
-    return FILL_ALL if total == store.n_vocab else FILL_SOME
+        return Fill.EMPTY
+    return Fill.ALL if total == store.n_vocab else Fill.SOME

@@ -19,8 +19,9 @@ In: addresses. Out: masks and statuses. Cost: 1 us besides the masks.
 from ..machine.atomics import fetch_add, load_acquire, yield_processor
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
+from ..tables.kinds import Fill
 from ..tables.memory import as_table, fill_bytes, load_i64, store_i8
-from .assemble import FILL_ALL, FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, FILL_STOPS, fill
+from .assemble import fill
 from .cell import ASK, FILTER, LIST, NO_FILTER, CellField, allows_all, apply_filter, write_list
 
 
@@ -56,15 +57,15 @@ def fill_row(cell, mask, n_rows, row_words, row):
     store, grammar = as_table(fields[CellField.STORE]), as_table(fields[CellField.GRAMMAR])
     n_words = store.n_words
     if row < 0 or row >= n_rows or row_words < n_words:
-        return FILL_SHAPE
+        return Fill.SHAPE
     filtered = fields[CellField.FILTER]
     if filtered == ASK:
-        return FILL_MISS
+        return Fill.MISS
     # the mask of the grammar, or what the cell has instead
     words = mask + row * row_words * 4
     if filtered == LIST:
         write_list(store, cell, words)
-        status = FILL_ALL
+        status = Fill.ALL
     else:
         allowed = fields[CellField.WORDS] if filtered == FILTER else 0
         status = fill(store, grammar, fields[CellField.CONFIGURATION], words, allowed)
@@ -77,11 +78,11 @@ def fill_row(cell, mask, n_rows, row_words, row):
     # narrowed by the cell
     if filtered == FILTER:
         apply_filter(store, grammar, cell, words)
-    if filtered != NO_FILTER and status == FILL_ALL and not allows_all(store, words):
-        status = FILL_SOME
+    if filtered != NO_FILTER and status == Fill.ALL and not allows_all(store, words):
+        status = Fill.SOME
     if fields[CellField.STOPS] != 0:
-        return FILL_STOPS
-    return FILL_CUT if fields[CellField.IS_CUT] != 0 else status
+        return Fill.STOPS
+    return Fill.CUT if fields[CellField.IS_CUT] != 0 else status
 
 
 @inline

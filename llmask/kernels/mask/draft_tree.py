@@ -19,9 +19,10 @@ Cost: 0.2 us a node and its mask.
 from ..lexer.states import MISS
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
+from ..tables.kinds import Fill
 from ..tables.memory import as_table, fill_bytes
 from .advance import known_after
-from .assemble import FILL_EMPTY, FILL_MISS, fill
+from .assemble import fill
 from .cell import CellField
 from .configurations import ENDED, REFUSED
 
@@ -94,9 +95,9 @@ def walk_drafts(cell, next_token, next_sibling, tokens, state, mask, row):
         if reached != REFUSED:
             words = mask.ctypes.data + (row + node) * row_words * 4
             status = fill(store, grammar, reached, words, 0)
-            if status == FILL_MISS:
+            if status == Fill.MISS:
                 return WalkEnd.NO_MASK
-            if status == FILL_EMPTY:
+            if status == Fill.EMPTY:
                 return WalkEnd.NO_TOKEN
             fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
             state[ALLOWED] += 1

@@ -14,17 +14,11 @@ from ..tables.int_lists import put
 from ..tables.kinds import EdgeKind
 from ..tables.memory import reserve
 from ..values.called_rules import has_text, texts_of
-from ..values.json_values import list_begun, read_beginning
+from ..values.json_values import read_beginning
 from ..values.text_sets import one_comes_close
 from ..values.texts import known_text, plain_text
-from ..values.transcripts import (
-    NO_TRANSCRIPT,
-    is_byte,
-    read_text,
-    row_of_value_start,
-    transcript_before,
-    value_start_before,
-)
+from ..values.transcripts import list_open_starts, read_text, row_of_value_start
+
 
 @kernel
 def path_to(store, grammar, node):
@@ -41,58 +35,38 @@ def path_to(store, grammar, node):
 
 @kernel
 def list_close(grammar, transcript):
-    """List the starts of the tracked values that come close to one of their set, in `close_values`; returns how many."""
-    n_starts = _list_begun(grammar, transcript)
+    """List where tracked values start that come close to one of their set, in `close_values`; returns how many."""
+    n_starts = list_open_starts(grammar, transcript)
     found = 0
     for k in range(n_starts):
         start = grammar.close_values[k]
         row = row_of_value_start(grammar, start)
-        n = plain_text(grammar, read_text(grammar, transcript, row), False)
-        top, end = read_beginning(grammar, n)
-        first = grammar.rows[row].waits
-        for i in range(grammar.rows[row].n_waits):
-            waiting = grammar.row_entries[first + i]
-            if grammar.edges[waiting.edge].kind == EdgeKind.CALL_OPEN:
-                if one_comes_close(grammar, texts_of(grammar, waiting.parameter), top, end, n):
-                    found = put(grammar.close_values, found, start)
-                    break
+        if _comes_close(grammar, row, read_text(grammar, transcript, row), False):
+            found = put(grammar.close_values, found, start)
     grammar.n_close = found
     return found
 
 
 @kernel
-def _list_begun(grammar, transcript):
-    """List the starts of the tracked values that did not end, in `close_values`; returns how many."""
-    n = 0
-    oldest = transcript
-    start = value_start_before(grammar, transcript)
-    while start != NO_TRANSCRIPT:
-        n = put(reserve(grammar.close_values, n + 1), n, start)
-        oldest = start
-        start = value_start_before(grammar, transcript_before(grammar, start))
-    if grammar.is_json == 0 or n == 0:
-        return n
-    n_bytes = read_text(grammar, transcript, row_of_value_start(grammar, oldest))
-    n_begun = list_begun(grammar, n_bytes)
-    # positions of both go down, from the innermost value on
-    n_listed = 0
-    position = n_bytes
-    at = transcript
-    for k in range(n):
-        start = grammar.close_values[k]
-        while at != start:
-            position -= is_byte(grammar, at)
-            at = transcript_before(grammar, at)
-        while n_begun > 0 and grammar.value_stack[n_begun - 1] > position:
-            n_begun -= 1
-        if position == n_bytes or (n_begun > 0 and grammar.value_stack[n_begun - 1] == position):
-            n_listed = put(grammar.close_values, n_listed, start)
-    return n_listed
+def _comes_close(grammar, row, n, is_whole):
+    """Whether the value that began in a row, with n bytes in `text`, comes close to one of its set."""
+    n = plain_text(grammar, n, False)
+    top, end = read_beginning(grammar, n, is_whole)
+    first = grammar.rows[row].waits
+    for i in range(grammar.rows[row].n_waits):
+        waiting = grammar.row_entries[first + i]
+        if grammar.edges[waiting.edge].kind == EdgeKind.CALL_OPEN:
+            if one_comes_close(grammar, texts_of(grammar, waiting.parameter), top, end, n):
+                return True
+    return False
 
 
 @kernel
 def ends_in_set(store, grammar, transcript, node):
-    """Whether a tracked value that ends at a node of the trie, one of `close_values`, is in its set."""
+    """Whether a tracked value that ends at a node of the trie, one of `close_values`, is in its set.
+
+    Or, where known values are followed, whether it may still become one of them after the node.
+    """
     n_path = path_to(store, grammar, node)
     for k in range(grammar.n_close):
         row = row_of_value_start(grammar, grammar.close_values[k])
@@ -102,6 +76,8 @@ def ends_in_set(store, grammar, transcript, node):
             whole[n + i] = grammar.path[i]
         text = known_text(grammar, n + n_path)
         if text >= 0 and _refuses(grammar, row, text):
+            return True
+        if grammar.follows != 0 and _comes_close(grammar, row, n + n_path, True):
             return True
     return False
 

@@ -19,7 +19,7 @@ from ..tables.memory import spend
 from .items import LEO_EDGE, advance_over_nullable, clear_items, may_end
 from .leo_items import advance_entry, ends_in_leo_item, make_leo_items, normalize_leo_items
 from .rows import NO_PARSE_STATE, add_kernel, intern_row
-from .tracked_values import take_value
+from .tracked_values import follow_known, take_value
 
 LOWEST = -(2**31)  # below every priority
 
@@ -80,6 +80,8 @@ def _find_items(store, grammar, row, scanned):
         if may_end(grammar, state, parameter):
             _complete(store, grammar, grammar.state_rules[state], origin)
         advance_over_nullable(grammar, state, parameter, origin)
+        if grammar.follows != 0:
+            follow_known(grammar, state, parameter, origin)
 
 
 @inline

@@ -10,6 +10,7 @@ A run of a rule carries one parameter, 0 on entry: a count, or the number of a s
     CHECK      low, high, required, rule + 1  passes iff required is part of the set and low <= |set| <= high, and the
                                               rule (if any) derives a value that is not in the set
     MORE       passed, high, required         passes iff there is room for one more and those required with it
+    FOLLOW     number, -, required            of skips that lead elsewhere for some values, see tracked_values.py
 
 Sets are interned lists, set 0 is empty, so that equal sets are equal numbers and rows that differ in nothing else are
 one row. Members without a name or a text are counted only.
@@ -53,9 +54,17 @@ def passes(grammar, guard, parameter):
     return _passes_set(grammar, guard, parameter)
 
 
+@inline
+def is_followed(grammar, edge):
+    """Whether an edge is a skip by which known values are followed; where it leads is in the row itself."""
+    return grammar.guards[grammar.edges[edge].guard].kind == GuardKind.FOLLOW
+
+
 @kernel
 def _passes_set(grammar, guard, number):
     asked = grammar.guards[guard]
+    if asked.kind == GuardKind.FOLLOW:
+        return False
     size = list_item(grammar.sets, number, SIZE)
     if asked.kind == GuardKind.CHECK:
         if size < asked.low or size > asked.high or n_missing(grammar, number, asked.required) != 0:

@@ -16,7 +16,7 @@ from ..regex.emptiness import is_empty
 from ..regex.nodes import Node, push
 from ..regex.set_operations import make_and
 from ..tables.interning import intern_list
-from ..tables.kinds import EdgeKind
+from ..tables.kinds import EdgeKind, GuardKind
 from ..tables.memory import reserve, spend
 from ..values.called_rules import is_productive
 from .guards import after_guard, passes
@@ -150,6 +150,8 @@ def _copy_guards(grammar, data, first, n):
         guard = guards[grammar.n_guards + i]
         at = first + GUARD_FIELDS * i
         guard.kind = data[at + GUARD_KIND]
+        if guard.kind == GuardKind.FOLLOW:
+            grammar.follows = 1
         guard.low = data[at + LOW]
         guard.high = data[at + HIGH]
         guard.add = data[at + ADD]
@@ -197,6 +199,9 @@ def _find_live(store, grammar, data, edges, n_edges, n_states, n_rules, live, us
         if data[at + KIND] == EdgeKind.SKIP_LATE:  # who writes such an edge has seen to it
             items[live + data[at + SOURCE] - first_state] = 1
         target = data[at + TARGET] - first_state
+        if target < 0:  # only skips lead to states that were there, and all of these lead on
+            items[live + data[at + SOURCE] - first_state] = 1
+            continue
         items[next_into + i] = items[into + target]
         items[into + target] = i + 1
         if _is_call(data[at + KIND]) and symbol >= first_rule:
@@ -248,7 +253,8 @@ def _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable):
         at = edges + EDGE_FIELDS * i
         kind = data[at + KIND]
         symbol = store.scratch[usable + i]
-        useful = store.scratch[live + data[at + TARGET] - first_state] != 0
+        target = data[at + TARGET] - first_state
+        useful = target < 0 or store.scratch[live + target] != 0
         if kind == EdgeKind.SCAN and symbol < 0:
             useful = False
         if _is_call(kind) and not is_productive(grammar, symbol):

@@ -30,7 +30,7 @@ from ..tables.kinds import EdgeKind
 from ..tables.memory import exceed, reserve, spend
 from ..tables.store_layout import LIMIT_ROWS
 from ..values.called_rules import note_value, rule_called
-from .guards import passes
+from .guards import is_followed, passes
 from .items import (
     ITEM_INTS,
     LEO_EDGE,
@@ -92,6 +92,8 @@ def intern_row(store, grammar, mark):
         if items[n].is_derived != 0:
             continue
         leads_on = state == LEO_ITEM or edge_first[state] < edge_first[state + 1]
+        if leads_on and grammar.follows != 0 and state != LEO_ITEM:
+            leads_on = edge_first[state] + 1 < edge_first[state + 1] or not is_followed(grammar, edge_first[state])
         if leads_on or (items[n].origin == FIRST_ROW and state_rules[state] == start_rule):
             push_item(store, state, items[n].parameter, items[n].origin)
     n_items = (store.scratch_top - first) // ITEM_INTS

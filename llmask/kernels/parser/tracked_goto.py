@@ -21,7 +21,7 @@ In: tables, a parse state, a set of lexemes. Out: parse states. Cost: with a tex
 from ..machine.jit import inline, kernel
 from ..tables.interning import MISSING, map_get, map_put
 from ..values.parse_states import MOST_ROWS, parse_state_of, row_of, transcript_of
-from ..values.transcripts import NO_TRANSCRIPT, VALUE_START, transcript_with
+from ..values.transcripts import NO_TRANSCRIPT, with_value_start
 from .earley_step import row_after
 from .rows import NO_PARSE_STATE
 from .tracked_values import MAY_REPEAT, UNKNOWN_TRANSCRIPT
@@ -35,7 +35,7 @@ def parse_state_at(grammar, row, transcript):
     if not grammar.rows[row].tracks:
         return row
     if grammar.rows[row].begins_value:
-        transcript = transcript_with(grammar, transcript, VALUE_START + row)
+        transcript = with_value_start(grammar, transcript, row)
     return parse_state_of(grammar, row, transcript)
 
 

@@ -65,6 +65,7 @@ GRAMMAR = Slots(
     is_json="1: tracked values are JSON, see values/texts.py",
     names_tokens="0, or of tokens that the rules name: NAMES_SOME, NAMES_ORDINARY, see parser/token_terminals.py",
     # --- sets, and transcripts of tracked values
+    follows="1: some runs go on elsewhere for the values that theirs may become, see parser/tracked_values.py",
     tracks_values="1: some values are compared, so their texts are tracked",
     sets=Lists("the sets that runs carry"),
     set_in_progress=Array(32, ""),

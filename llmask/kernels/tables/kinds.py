@@ -49,6 +49,7 @@ class GuardKind(Kind):
     ADD = 1
     CHECK = 2
     MORE = 3
+    FOLLOW = 4
 
 
 class MaskKind(Kind):
@@ -57,3 +58,15 @@ class MaskKind(Kind):
     NONE = 0  # not computed yet
     LIST = 1  # a short list of tokens
     WORDS = 2  # a whole bitmask
+
+
+class Fill(Kind):
+    """How a mask was written."""
+
+    SHAPE = -3  # not at all: the caller's array has no such row, or too few words
+    MISS = -2  # not at all: it has to be built
+    EMPTY = -1  # the grammar goes on, but no token of the vocabulary spells the next byte
+    SOME = 0
+    ALL = 1  # every token is allowed
+    CUT = 2  # some token is allowed whose continuation was not found in time
+    STOPS = 3  # the matcher has to set or clear its stop tokens

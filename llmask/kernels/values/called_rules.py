@@ -23,13 +23,24 @@ from ..tables.interning import MISSING, copy_list, intern_list, list_item, list_
 from ..tables.kinds import EdgeKind
 from ..tables.memory import exceed, reserve
 from ..tables.store_layout import LIMIT_UNIQUE, NEEDS_VARIANT
-from .text_sets import NO_TEXTS, add_text, has_unknown_text, init_text_sets, is_text_in, n_texts, without_unknown
+from .json_values import number_so_far
+from .text_sets import (
+    NO_TEXTS,
+    add_text,
+    has_unknown_text,
+    init_text_sets,
+    is_text_in,
+    n_texts,
+    texts_close,
+    without_unknown,
+)
 
 SIZE = 0  # fields of a set
 TEXTS_OF_SET = 1
 FIRST_WORD = 2
 DERIVES_NOTHING = -2
 IN_SET_ALREADY = -1
+FIRST_FOLLOWING = 1 << 30  # in place of a rule: a state that is written for known values, parser/tracked_values.py
 LATE = -1  # `requested_texts` where `requested_rule` is the number of a late skip
 
 
@@ -113,8 +124,9 @@ def put_late(grammar, number, state):
 
 @inline
 def put_variant(grammar, rule, texts, made):
-    """Enter the rule that derives what `rule` does without the texts; it may be negative, or derive nothing."""
-    made = made if made >= 0 and is_productive(grammar, made) else DERIVES_NOTHING
+    """Enter the rule that derives what `rule` does without the texts, or a state; negative for neither."""
+    is_some = made >= 0 and (rule >= FIRST_FOLLOWING or is_productive(grammar, made))
+    made = made if is_some else DERIVES_NOTHING
     _put(grammar, (rule << 32) | texts, made)
 
 
@@ -165,6 +177,21 @@ def variant_without(grammar, rule, texts):
     if texts == NO_TEXTS:
         return rule if is_productive(grammar, rule) else DERIVES_NOTHING
     return _known_or_requested(grammar, (rule << 32) | texts, rule, texts)
+
+
+@inline
+def state_following(grammar, number, target, texts, beginning):
+    """The state that a value goes on in which may become one of a set; `target` if it cannot.
+
+    Negative: DERIVES_NOTHING, or MISSING. `beginning` is what `read_beginning` returned, and the end of the text.
+    """
+    top, end, n = beginning
+    known = texts_close(grammar, texts, top, end, n)
+    if known == NO_TEXTS:
+        return target
+    known = add_text(grammar, known, number_so_far(grammar, top))
+    rule = FIRST_FOLLOWING + number
+    return _known_or_requested(grammar, (rule << 32) | known, rule, known)
 
 
 @inline

@@ -35,38 +35,40 @@ NEAR = 20  # digits from the point up to which a number is written without expon
 
 
 @inline
-def has_writings(grammar, n):
+def _has_writings(grammar, n):
     """Whether the text in `plain_text`, or what it is the beginning of, may have other writings: all but strings."""
     if grammar.is_json == 0 or n == 0:
         return False
     byte = grammar.plain_text[0]
-    return byte == OPEN_ARRAY or byte == OPEN_OBJECT or begins_number(byte)
+    return byte == OPEN_ARRAY or byte == OPEN_OBJECT or _begins_number(byte)
 
 
 @inline
-def begins_number(byte):
+def _begins_number(byte):
     return byte == MINUS or (byte >= ZERO and byte <= NINE)
 
 
 @kernel
-def value_number(grammar, n, action, is_whole):
-    """Number of the value in `plain_text`.
+def value_number(grammar, n, action):
+    """Number of the value in `plain_text`; INCOMPLETE for one with one writing only, or a beginning.
 
-    With FIND, MISSING where it or a value in it was never read; else INCOMPLETE for a beginning, for which `is_whole`
-    is false.
+    With FIND, MISSING where it or a value in it was never read.
     """
-    if is_whole and begins_number(grammar.plain_text[0]):
+    if not _has_writings(grammar, n):
+        return INCOMPLETE
+    if _begins_number(grammar.plain_text[0]):
         return _scalar_number(grammar, grammar.plain_text, 0, n, action)
-    top, end = read_values(grammar, n, action)
+    top, end = read_values(grammar, n, action, True)
     number = grammar.value_stack[0]
     return number if top == 1 and number >= MISSING and end == n else INCOMPLETE
 
 
 @kernel
-def read_values(grammar, n, action):
+def read_values(grammar, n, action, is_whole):
     """Read `plain_text` onto the stack: a value, or of arrays and objects that do not end beginnings and members.
 
     Returns the size of the stack, and where a scalar begins that may go on, or what follows the value: n for neither.
+    `is_whole`: a number that ends the text does not go on.
     """
     plain = grammar.plain_text
     stack = reserve(grammar.value_stack, n + 1)
@@ -88,7 +90,7 @@ def read_values(grammar, n, action):
             at += 1
         else:
             end = _scalar_end(plain, at, n)
-            if end > n or (end == n and byte != QUOTE):
+            if end > n or (end == n and byte != QUOTE and not is_whole):
                 break
             top = put(stack, top, _scalar_number(grammar, plain, at, end, action))
             at = end
@@ -133,11 +135,21 @@ def list_begun(grammar, n):
 
 
 @inline
-def read_beginning(grammar, n):
+def read_beginning(grammar, n, is_whole):
     """As `read_values` for a beginning; of values with one writing nothing is read to the stack."""
-    if not has_writings(grammar, n):
+    if not _has_writings(grammar, n):
         return 0, 0
-    return read_values(grammar, n, FIND)
+    return read_values(grammar, n, FIND, is_whole)
+
+
+@kernel
+def number_so_far(grammar, top):
+    """Number of an array of one item, the object on the stack as if it ended here: no text of a set of objects."""
+    number = _close(grammar, grammar.value_stack, 1, top, ADD)
+    items = reserve(grammar.value_members, 2)
+    items[0] = ARRAY
+    items[1] = number
+    return _number_of(grammar, items, 0, 2, ADD)
 
 
 @kernel
@@ -166,7 +178,8 @@ def comes_close(grammar, text, top, end, n):
             member = _find_key(grammar, text, stack[at - 1]) + 1
         else:
             for i in range(at - first):
-                if 1 + i >= list_length(grammar.texts, text) or list_item(grammar.texts, text, 1 + i) != stack[first + i]:
+                has_item = 1 + i < list_length(grammar.texts, text)
+                if not has_item or list_item(grammar.texts, text, 1 + i) != stack[first + i]:
                     return False
             if is_whole:
                 return True
@@ -174,17 +187,20 @@ def comes_close(grammar, text, top, end, n):
             if member >= list_length(grammar.texts, text):
                 return False
         text = list_item(grammar.texts, text, member)
-    if end < n and begins_number(grammar.plain_text[end]):
-        return begins_number(list_item(grammar.texts, text, 0))  # in whatever writing
+    if end < n and _begins_number(grammar.plain_text[end]):
+        return _begins_number(list_item(grammar.texts, text, 0))  # in whatever writing
     return _begins(grammar, text, end, n)
 
 
 @kernel
 def _has_members(grammar, text, first, n):
-    """Whether an object has the n keys and values on the stack and no others; of the last key the value may come."""
+    """Whether an object has the n keys and values on the stack, and no others unless values are followed.
+
+    Of the last key the value may be still to come.
+    """
     stack = grammar.value_stack
     n_keys = (list_length(grammar.texts, text) - 1) // PAIR_VALUES
-    if list_item(grammar.texts, text, 0) != OBJECT or (n + 1) // PAIR_VALUES < n_keys:
+    if list_item(grammar.texts, text, 0) != OBJECT or (grammar.follows == 0 and (n + 1) // PAIR_VALUES < n_keys):
         return False
     for i in range(first, first + n, PAIR_VALUES):
         at = _find_key(grammar, text, stack[i])
@@ -253,7 +269,7 @@ def _number_of(grammar, items, first, n, action):
 
 @kernel
 def _scalar_number(grammar, plain, at, end, action):
-    if begins_number(plain[at]):
+    if _begins_number(plain[at]):
         n = _numeral(grammar, plain, at, end)
         if n > 0:
             return _number_of(grammar, grammar.numeral, 0, n, action)

@@ -17,7 +17,7 @@ from ..machine.jit import inline, kernel
 from ..tables.int_lists import put
 from ..tables.interning import find_list, hash_i32, intern_list
 from ..tables.memory import reserve
-from .json_values import ADD, FIND, INCOMPLETE, has_writings, value_number
+from .json_values import ADD, FIND, INCOMPLETE, value_number
 
 QUOTE = 0x22
 BACKSLASH = 0x5C
@@ -39,10 +39,9 @@ def init_texts(grammar):
 def text_number(grammar, n):
     """Number of the text whose n bytes lie in `text`."""
     n = plain_text(grammar, n, True)
-    if has_writings(grammar, n):
-        number = value_number(grammar, n, ADD, True)
-        if number >= 0:
-            return number
+    number = value_number(grammar, n, ADD)
+    if number >= 0:
+        return number
     return intern_list(grammar.texts, grammar.plain_text.address, 0, n)
 
 
@@ -50,10 +49,9 @@ def text_number(grammar, n):
 def known_text(grammar, n):
     """As `text_number`, or MISSING for a text that was never read."""
     n = plain_text(grammar, n, True)
-    if has_writings(grammar, n):
-        number = value_number(grammar, n, FIND, True)
-        if number != INCOMPLETE:
-            return number
+    number = value_number(grammar, n, FIND)
+    if number != INCOMPLETE:
+        return number
     address = grammar.plain_text
     return find_list(grammar.texts, address.address, 0, n, hash_i32(address.address, 0, n))
 

@@ -12,8 +12,10 @@ In: a grammar's table, transcripts, symbols. Out: transcripts, texts. Cost: a kn
 """
 
 from ..machine.jit import inline, kernel
+from ..tables.int_lists import put
 from ..tables.interning import map_get, map_key, map_put
 from ..tables.memory import reserve, spend
+from .json_values import list_begun
 
 NO_TRANSCRIPT = 0
 VALUE_START = 256
@@ -32,14 +34,14 @@ def transcript_with(grammar, transcript, symbol):
 
 
 @inline
-def _last_symbol(grammar, transcript):
-    return map_key(grammar.transcripts, transcript - 1) & 0xFFFFFFFF
+def with_value_start(grammar, transcript, row):
+    """The transcript where a value starts in a row."""
+    return transcript_with(grammar, transcript, VALUE_START + row)
 
 
 @inline
-def is_byte(grammar, transcript):
-    """Whether the last symbol of a transcript is a byte, as 0 or 1."""
-    return 1 if _last_symbol(grammar, transcript) < VALUE_START else 0
+def _last_symbol(grammar, transcript):
+    return map_key(grammar.transcripts, transcript - 1) & 0xFFFFFFFF
 
 
 @inline
@@ -84,3 +86,33 @@ def read_text(grammar, transcript, row):
             text[at] = symbol
         transcript = transcript_before(grammar, transcript)
     return n
+
+
+@kernel
+def list_open_starts(grammar, transcript):
+    """List the starts of the tracked values that did not end, in `close_values`; returns how many."""
+    n = 0
+    oldest = transcript
+    start = value_start_before(grammar, transcript)
+    while start != NO_TRANSCRIPT:
+        n = put(reserve(grammar.close_values, n + 1), n, start)
+        oldest = start
+        start = value_start_before(grammar, transcript_before(grammar, start))
+    if grammar.is_json == 0 or n == 0:
+        return n
+    n_bytes = read_text(grammar, transcript, row_of_value_start(grammar, oldest))
+    n_begun = list_begun(grammar, n_bytes)
+    # positions of both go down, from the innermost value on
+    n_listed = 0
+    position = n_bytes
+    at = transcript
+    for k in range(n):
+        start = grammar.close_values[k]
+        while at != start:
+            position -= 1 if _last_symbol(grammar, at) < VALUE_START else 0
+            at = transcript_before(grammar, at)
+        while n_begun > 0 and grammar.value_stack[n_begun - 1] > position:
+            n_begun -= 1
+        if position == n_bytes or (n_begun > 0 and grammar.value_stack[n_begun - 1] == position):
+            n_listed = put(grammar.close_values, n_listed, start)
+    return n_listed

@@ -56,9 +56,9 @@ class Context:
 
     __slots__ = (
         "__weakref__", "_first_node", "_max_work", "_seen", "_shape_of", "_shapes", "_synthetic", "_work", "counted",
-        "draft", "format_key", "format_patterns", "hints", "is_in_order", "items_seen", "keys", "lexeme_of_type",
-        "needs", "nodes", "options", "punctuation", "reasons", "references", "rules", "schema", "shares_places",
-        "stricter", "value_nodes", "variants", "void", "warnings",
+        "draft", "following", "format_key", "format_patterns", "hints", "is_in_order", "items_seen", "keys",
+        "lexeme_of_type", "needs", "nodes", "options", "punctuation", "reasons", "references", "rules", "schema",
+        "shares_places", "stricter", "value_nodes", "variants", "void", "warnings",
     )  # fmt: skip
 
     def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
@@ -80,6 +80,7 @@ class Context:
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
         self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
         self.variants: dict[RuleId, WriteVariant] = {}  # who writes a rule without some texts
+        self.following: list[Callable[[list[bytes]], StateId | None]] = []  # who writes states for known values
         self.stricter: dict[RuleId, WriteVariant] = {}  # the same, of fewer values than are left, in bounded work
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema
         self.items_seen: dict[int, tuple[Path, list[SchemaAt], SchemaAt]] = {}  # path and `items_of`, by identity, too

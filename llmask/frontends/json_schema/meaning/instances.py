@@ -10,6 +10,7 @@ In: a value, schemas. Out: yes or no. Cost: linear in the value for each schema 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -219,3 +220,20 @@ def _object_fulfils(context: Context, value: dict[str, Any], parts: list[Part]) 
             ):
                 return False
     return all(fulfils(context, member, key_schemas(context, parts, name)) for name, member in value.items())
+
+
+def values_of_texts(texts: list[bytes]) -> list[Any]:
+    """Values that were read and must be told from others."""
+    try:
+        values: list[Any] = json.loads(b"[%s]" % b",".join(texts), parse_float=Decimal)
+        return values
+    except (ArithmeticError, ValueError):  # an exponent that no Decimal holds, more digits than Python reads
+        raise LimitExceeded(
+            "an item that has to differ from others holds a number of too many digits",
+            help="Give numbers bounds where items must differ.",
+        ) from None
+    except RecursionError:
+        raise LimitExceeded(
+            "an item that has to differ from others is nested too deeply",
+            help="Describe the items by a schema of bounded depth.",
+        ) from None

@@ -33,6 +33,7 @@ from llmask.frontends.json_schema.reading.keywords import (
     COUNTED,
     EVERY_KEY,
     EXCEPT,
+    FOLLOWED,
     NO_FORMAT,
     NO_INTEGER,
     NO_MULTIPLE,
@@ -383,6 +384,10 @@ def _every_key(context: Context, schema: dict[Any, Any], path: Path, shape: Shap
     yield {"type": "object", SOME_KEY: (keys, negated(context, *member))}, path
 
 
+def _followed(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
+    return iter(())  # it asserts nothing
+
+
 def _counts(schema: dict[Any, Any], path: Path, kind: str, least: str, greatest: str) -> Iterator[SchemaAt]:
     if schema.get(least, 0) > 0:
         yield {"type": kind, greatest: int(schema[least]) - 1}, path
@@ -404,7 +409,7 @@ NEGATIONS: dict[Any, Negation] = {
     "uniqueItems": _unique, NOT_UNIQUE: _not_unique,
     "patternProperties": _other_keys, "additionalProperties": _other_keys,
     "propertyNames": _names, "minProperties": _numbers_of_keys,
-    "maxProperties": _numbers_of_keys, SOME_KEY: _some_key, EVERY_KEY: _every_key,
+    "maxProperties": _numbers_of_keys, SOME_KEY: _some_key, EVERY_KEY: _every_key, FOLLOWED: _followed,
 }  # fmt: skip
 
 _TAKEN_IN = "`gathered` takes in what it names or lists, which is negated beside the schema"

@@ -98,6 +98,7 @@ NOT = Internal("not")  # SchemaAt: does not hold
 ALL_OF = Internal("all of")  # list of SchemaAt: all hold
 ANY_OF = Internal("any of")  # list of SchemaAt: at least one holds
 EXCEPT = Internal("except")  # list of values that are no arrays: the value equals none of them
+FOLLOWED = Internal("followed")  # True: called for as a new value, see writing/followed_objects.py
 SPELLED = Internal("spelled")  # str: this string, however it is spelled
 NO_PATTERN = Internal("no pattern")  # str: a string in which the pattern is not found
 NO_FORMAT = Internal("no format")  # str: a string that is not of the format
@@ -170,6 +171,7 @@ KEYWORDS: dict[Any, tuple[str, Check]] = {
     ALL_OF: (IN_PLACE, INTERNAL),
     ANY_OF: (IN_PLACE, INTERNAL),
     EXCEPT: (ALL, INTERNAL),
+    FOLLOWED: (ALL, INTERNAL),
     SPELLED: (STRING, INTERNAL),
     NO_PATTERN: (STRING, INTERNAL),
     NO_FORMAT: (STRING, INTERNAL),

@@ -12,6 +12,7 @@ In: schemas of a place, or a node of strings. Out: a kind of edge. Cost: 0.1 ms 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.lexical.strings import free_string, other_strings
@@ -29,20 +30,23 @@ from llmask.grammar.kinds import CALL_MANY, CALL_NEW, CALL_OPEN, CALL_PLAIN
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
+    from llmask.frontends.json_schema.meaning.object_layout import Layout
     from llmask.regex.nodes import RegexNodes
 
 
+MOST_DEPTH = 3  # objects with required members
 MOST_CHOICES = 2  # that are looked into
 MOST_ALTERNATIVES = 8
+MOST_FOLLOWED = 500  # members of an object that is followed
 MOST_VALUES = 64  # of a required member, to see that it has one
 
 
-def kind_of_place(context: Context, schemas: list[SchemaAt]) -> int:
-    """Kind of edge that calls for a new value of a place."""
+def kind_of_place(context: Context, schemas: list[SchemaAt], is_followed: bool = False) -> int:
+    """Kind of edge that calls for a new value of a place; `is_followed`: known objects may be followed."""
     conjunction = settle(context, conjunction_of(context, schemas))
     if conjunction.false_at is not None or _may_be_number(context, conjunction):
         return CALL_NEW
-    if _every_alternative(context, conjunction, _all_are_open):
+    if _every_alternative(context, conjunction, _all_are_open_or_followed if is_followed else _all_are_open):
         return CALL_OPEN
     return CALL_MANY if _any_alternative(context, conjunction, _has_many_objects) else CALL_PLAIN
 
@@ -131,13 +135,14 @@ def _has_many_objects(context: Context, parts: list[Part]) -> bool:
     return any(map(has_open_strings, members))
 
 
-def _all_are_open(context: Context, parts: list[Part]) -> bool:
+def _all_are_open(context: Context, parts: list[Part], is_followed: bool = False) -> bool:
     """Whether all values are strings, objects or arrays that can go on in infinitely many ways."""
     for kind in types_of(parts):
         if kind == "string":
             is_open = _is_open(context, parts)
         elif kind == "object":
-            is_open = _objects_are_open(context, parts)
+            layout = layout_of(context, parts)
+            is_open = _objects_are_open(context, layout) or (is_followed and can_be_followed(layout))
         else:
             is_open = kind == "array" and _arrays_are_open(context, parts)
         if not is_open:
@@ -145,9 +150,19 @@ def _all_are_open(context: Context, parts: list[Part]) -> bool:
     return True
 
 
-def _objects_are_open(context: Context, parts: list[Part]) -> bool:
+def _all_are_open_or_followed(context: Context, parts: list[Part]) -> bool:
+    return _all_are_open(context, parts, is_followed=True)
+
+
+def can_be_followed(layout: Layout) -> bool:
+    """Whether known objects can be followed while one is read, see followed_objects.py."""
+    n_required = sum(entry.is_required for entry in layout.entries)
+    is_counted = layout.low > n_required or layout.high is not None or bool(layout.witnesses)
+    return not (layout.cells or is_counted) and 0 < len(layout.entries) <= MOST_FOLLOWED
+
+
+def _objects_are_open(context: Context, layout: Layout) -> bool:
     """Whether another free key may always follow."""
-    layout = layout_of(context, parts)
     if layout.witnesses or layout.high is not None:
         return False
     nodes = context.nodes
@@ -162,27 +177,36 @@ def _objects_are_open(context: Context, parts: list[Part]) -> bool:
 def _arrays_are_open(context: Context, parts: list[Part]) -> bool:
     """Whether another item may always follow."""
     layout = ArrayLayout(context, parts)
-    if layout.high is not None or layout.is_unique or layout.is_not_unique or layout.counted:
+    if layout.high is not None or layout.is_not_unique or layout.counted:
         return False
-    return is_fulfilled(context, layout.schemas_at(layout.n_prefix))
+    schemas = layout.schemas_at(layout.n_prefix)
+    if layout.is_unique and finite_values(context, schemas, context.options.limits.max_unique_values) is not None:
+        return False
+    return is_fulfilled(context, schemas)
 
 
-def is_fulfilled(context: Context, schemas: list[SchemaAt]) -> bool:
+def is_fulfilled(context: Context, schemas: list[SchemaAt], depth: int = 0) -> bool:
     """Whether it is plain to see that some value fulfils schemas."""
     found = settle(context, conjunction_of(context, schemas))
     if not found.parts and not found.choices:
         return found.false_at is None
-    return _any_alternative(context, found, _has_value) or bool(finite_values(context, schemas, MOST_VALUES))
+    has_value = partial(_has_value, depth=depth)
+    return _any_alternative(context, found, has_value) or bool(finite_values(context, schemas, MOST_VALUES))
 
 
-def _has_value(context: Context, parts: list[Part]) -> bool:
-    """Whether it is plain to see that there is an open string, any number, an empty object or an empty array."""
+def _has_value(context: Context, parts: list[Part], depth: int) -> bool:
+    """Whether it is plain to see that there is an open string, a number, an empty array, or an object."""
     types = types_of(parts)
-    if any(kind in types and range_of(context, parts, kind) is None for kind in ("number", "integer")):
-        return True
+    for kind in ("number", "integer"):
+        wanted = range_of(context, parts, kind) if kind in types else None
+        if kind in types and (wanted is None or wanted.low is None or wanted.high is None):
+            return True
     if "object" in types:
         layout = layout_of(context, parts)
-        if not (layout.low or layout.witnesses or any(entry.is_required for entry in layout.entries)):
+        required = [entry.schemas for entry in layout.entries if entry.is_required]
+        is_looked_at = len(required) <= (MOST_VALUES if depth < MOST_DEPTH else 0)
+        can_end = is_looked_at and layout.low <= len(required) and not layout.witnesses
+        if can_end and all(is_fulfilled(context, schemas, depth + 1) for schemas in required):
             return True
     return ("array" in types and ArrayLayout(context, parts).low == 0) or _is_open(context, parts)
 

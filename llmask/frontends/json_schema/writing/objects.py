@@ -36,11 +36,13 @@ from llmask.frontends.json_schema.meaning.object_layout import (
     with_witnesses,
 )
 from llmask.frontends.json_schema.meaning.place import Conjunction
-from llmask.frontends.json_schema.reading.keywords import SOME_KEY
+from llmask.frontends.json_schema.reading.keywords import FOLLOWED, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.writing.conditioned_objects import emit_conditioned
 from llmask.frontends.json_schema.writing.counted_objects import CountedObject, emit_counted
 from llmask.frontends.json_schema.writing.different_objects import emit_different, excepted_objects
+from llmask.frontends.json_schema.writing.followed_objects import emit_followed
+from llmask.frontends.json_schema.writing.new_values import can_be_followed
 from llmask.frontends.json_schema.writing.set_objects import emit_set_object
 from llmask.grammar.kinds import NO_GUARD, SCAN, SKIP, RuleId, StateId
 
@@ -72,6 +74,8 @@ def emit_object(writer: Writer, parts: list[Part], rule: RuleId, start: StateId,
         values = excepted_objects(parts)
         if values:
             return emit_different(writer, parts, layout, values, rule, start, end, depth)
+    if any(FOLLOWED in schema for schema, _, _ in parts) and can_be_followed(layout):
+        return emit_followed(writer, layout, path, rule, start, end, depth)
     is_tracked = writer.options.unique_keys
     if layout.cells and (layout.low > 1 or layout.high is not None or layout.witnesses or is_tracked):
         layout = with_few_keys_declared(writer, layout)

@@ -25,7 +25,7 @@ from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.choices import settle, settle_strings
 from llmask.frontends.json_schema.meaning.closed import closed
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
-from llmask.frontends.json_schema.meaning.context import WriteVariant, circle
+from llmask.frontends.json_schema.meaning.context import circle
 from llmask.frontends.json_schema.meaning.contradictions import (
     ALTERNATIVES_HELP,
     STRINGS_HELP,
@@ -49,7 +49,7 @@ from llmask.frontends.json_schema.writing.conditioned_objects import emit_condit
 from llmask.frontends.json_schema.writing.objects import emit_object
 from llmask.frontends.json_schema.writing.values import emit_values, listed_node, scalar_spellings
 from llmask.frontends.json_schema.writing.writer import Writer
-from llmask.grammar.kinds import EDGE_FIELDS, NO_GUARD, SCAN, RuleId, StateId
+from llmask.grammar.kinds import EDGE_FIELDS, FIRST_FOLLOWING, NO_GUARD, SCAN, RuleId, StateId
 from llmask.grammar.rules import Rules, RuleTemplate
 from llmask.work import share, spend
 
@@ -110,6 +110,7 @@ class Translation(Writer):
                 self._own_rules.clear()
                 self.variants.clear()
                 self.stricter.clear()
+                self.following.clear()
                 self._any = None
         except LlmaskError as error:
             if error.where is not None or type(error) not in (GrammarError, LimitExceeded):
@@ -134,6 +135,8 @@ class Translation(Writer):
     def make_variant(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
         """Write the rule that derives what `rule` does without the values of some texts; None when nothing is left.
 
+        From FIRST_FOLLOWING on it is a state, see `Rules.follow_guard`.
+
         Each has a budget of its own: a grammar that is used for long meets any number of them. Where that is spent and
         the rule has a stricter variant, that is taken instead: a sequence that has begun can go on.
 
@@ -148,7 +151,9 @@ class Translation(Writer):
         found: RuleId | None = self._synthetic[key]
         return found
 
-    def _variant_within_limits(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
+    def _variant_within_limits(self, rule: RuleId, texts: list[bytes]) -> int | None:
+        if rule >= FIRST_FOLLOWING:
+            return self._written_variant(self.following[rule - FIRST_FOLLOWING], texts)
         write_stricter = self.stricter.get(rule)
         if write_stricter is None:
             return self._written_variant(self.variants[rule], texts)
@@ -165,7 +170,7 @@ class Translation(Writer):
         self.n_stricter += 1
         return made
 
-    def _written_variant(self, write: WriteVariant, texts: list[bytes]) -> RuleId | None:
+    def _written_variant(self, write: Callable[[list[bytes]], int | None], texts: list[bytes]) -> int | None:
         """Write a variant: again, where guards relied on places that turn out to allow nothing."""
         while True:
             forget = self._undo()
@@ -188,6 +193,7 @@ class Translation(Writer):
     def _undo(self) -> Callable[[], None]:
         """A function that forgets what will have been written; nothing waits and no guard relies on a place now."""
         sizes, n_rules, n_own = self.rules.sizes(), len(self._rule_of), len(self._own_rules)
+        n_following = len(self.following)
         known, productive = self._any, self.productive
 
         def forget() -> None:
@@ -197,6 +203,7 @@ class Translation(Writer):
             for writers in (self.variants, self.stricter):
                 for rule in [rule for rule in writers if rule >= len(self.rules.names)]:
                     del writers[rule]
+            del self.following[n_following:]
             self._any, self.productive = known, productive
             self._waiting.clear()
             self.counted, self.needs = {}, {}

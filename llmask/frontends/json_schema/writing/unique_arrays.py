@@ -15,8 +15,6 @@ k items before it about 100 us and 1 us for each of those.
 
 from __future__ import annotations
 
-import json
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded
@@ -24,9 +22,10 @@ from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.contradictions import DIFFERENT_HELP
 from llmask.frontends.json_schema.meaning.finite import finite_values
-from llmask.frontends.json_schema.meaning.instances import equality_key, type_of
+from llmask.frontends.json_schema.meaning.instances import equality_key, type_of, values_of_texts
 from llmask.frontends.json_schema.meaning.matching import Matching
 from llmask.frontends.json_schema.meaning.types import types_of
+from llmask.frontends.json_schema.reading.keywords import FOLLOWED
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.writing.different_objects import all_but
 from llmask.frontends.json_schema.writing.divided_items import LITERALS, item_parts
@@ -76,7 +75,7 @@ def check_number(writer: Writer, layout: ArrayLayout, path: Path) -> None:
 
 def without_values(writer: Writer, schemas: list[SchemaAt], texts: list[bytes], path: Path) -> RuleId:
     """Rule of everything that fulfils `schemas` and is not written as one of `texts`, however it is written."""
-    return _rule_without(writer, schemas, _values_of(texts), path)
+    return _rule_without(writer, schemas, values_of_texts(texts), path)
 
 
 def _rule_without(writer: Writer, schemas: list[SchemaAt], values: list[Any], path: Path) -> RuleId:
@@ -108,22 +107,6 @@ def _rule_without(writer: Writer, schemas: list[SchemaAt], values: list[Any], pa
 def _typed(writer: Writer, kinds: list[str], path: Path) -> SchemaAt:
     """The schema of all values of some types."""
     return writer.synthetic(("types", *kinds), lambda: {"type": kinds}), path
-
-
-def _values_of(texts: list[bytes]) -> list[Any]:
-    try:
-        values: list[Any] = json.loads(b"[%s]" % b",".join(texts), parse_float=Decimal)
-        return values
-    except (ArithmeticError, ValueError):  # an exponent that no Decimal holds, more digits than Python reads
-        raise LimitExceeded(
-            "an item that has to differ from others holds a number of too many digits",
-            help="Give numbers bounds where items must differ.",
-        ) from None
-    except RecursionError:
-        raise LimitExceeded(
-            "an item that has to differ from others is nested too deeply",
-            help="Describe the items by a schema of bounded depth.",
-        ) from None
 
 
 class _UniqueArray:
@@ -229,9 +212,15 @@ class _UniqueArray:
 
     def _call(self, index: int, start: StateId, end: StateId, schemas: list[SchemaAt]) -> None:
         """Call for a new value of `schemas`, those of an item or of a part of them."""
-        kind = kind_of_place(self.writer, schemas)
-        self.writer.shares_places |= kind in (CALL_PLAIN, CALL_MANY)
-        self.writer.rules.call_new(start, self._rule_at(index, schemas), end, kind=kind)
+        writer = self.writer
+        kind = kind_of_place(writer, schemas, is_followed=self.finite(index) is None)
+        writer.shares_places |= kind in (CALL_PLAIN, CALL_MANY)
+        if kind == CALL_OPEN:
+            mark = writer.synthetic("followed", lambda: {FOLLOWED: True})
+            rule = writer.rule_of([*schemas, (mark, self.path)])
+        else:
+            rule = self._rule_at(index, schemas)
+        writer.rules.call_new(start, rule, end, kind=kind)
 
     def _another(self, index: int) -> GuardId:
         """Guard of the comma before the item at `index`, or a later one of the same kind."""
@@ -255,7 +244,7 @@ class _UniqueArray:
             rules.final(last)
             whole = writer.rule_of(wanted) if wanted else writer.any_rule()
             rules.call(rules.start_state(rule), whole, last)
-            writer.variants[rule] = lambda texts: self._made(index, _values_of(texts), schemas)
+            writer.variants[rule] = lambda texts: self._made(index, values_of_texts(texts), schemas)
             if self.finite(index) is None and may_be_stricter(writer, wanted):
                 writer.stricter[rule] = lambda texts: stricter_rule(writer, wanted, texts, self.path)
             return rule

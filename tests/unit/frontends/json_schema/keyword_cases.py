@@ -15,6 +15,7 @@ from llmask.frontends.json_schema.reading.keywords import (
     COUNTED,
     EVERY_KEY,
     EXCEPT,
+    FOLLOWED,
     NO_FORMAT,
     NO_INTEGER,
     NO_MULTIPLE,
@@ -126,6 +127,10 @@ INTERNAL: dict[Any, dict[str, Any]] = {
         "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
         "additionalProperties": False,
         "not": {"enum": [{"a": "x", "b": 1}]},
+    },
+    FOLLOWED: {
+        "items": {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False},
+        "uniqueItems": True,
     },
     NO_PATTERN: {"pattern": "^a"},
     NO_FORMAT: {"format": "date"},

@@ -11,8 +11,11 @@ import pytest
 import llmask
 from tests.reference.definition import read_mask
 
-PIECES = """"} "a" "a":1} "a":1}] "a":"b"} ,"a":1} ,"a":1}] 1} 1}] 1]} ]} ]}] }} }}] }]} "b":2,"a":1} ":1} ":1}] :1} a":1}
-    ,{"a":1} {"a":1}] \\u0061 1.0 e0 .0 true] "]} ""} ,"a":{} {} []""".split()
+PIECES = (
+    '"}', '"a"', '"a":1}', '"a":1}]', '"a":"b"}', ',"a":1}', ',"a":1}]', "1}", "1}]", "1]}", "]}", "]}]", "}}", "}}]",
+    "}]}", '"b":2,"a":1}', '":1}', '":1}]', ":1}", 'a":1}', ',{"a":1}', '{"a":1}]', "\\u0061", "1.0", "e0", ".0",
+    "true]", '"]}', '""}', ',"a":{}', "{}", "[]",
+)  # fmt: skip
 TOKENS = [*(bytes([byte]) for byte in range(32, 127)), *(piece.encode() for piece in PIECES), b""]
 LISTS = {"type": "array", "uniqueItems": True}
 
@@ -49,7 +52,9 @@ def check_masks(compiler: llmask.Compiler, schema: dict[str, Any], text: str) ->
         (LISTS, ['[{"a":1},{"b":1}]', "[[],1]"], ['[{"a":1},{"b":1', "[[],1", '[{"a":1},{"b":0,"b":1']),
     ],
 )
-def test_whatever_was_read(compiler: llmask.Compiler, items: dict[str, Any], known: list[str], begun: list[str]) -> None:
+def test_whatever_was_read(
+    compiler: llmask.Compiler, items: dict[str, Any], known: list[str], begun: list[str]
+) -> None:
     schema = {"type": "array", "uniqueItems": True, "items": items}
     for text in begun:
         check_masks(compiler, schema, f"[{','.join(known)},{text}")

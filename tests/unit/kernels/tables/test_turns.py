@@ -13,8 +13,8 @@ import pytest
 import llmask
 from llmask.kernels import engine
 from llmask.kernels.lexer.states import MISS
-from llmask.kernels.mask.assemble import FILL_MISS
 from llmask.kernels.tables import memory, store_layout
+from llmask.kernels.tables.kinds import Fill
 from llmask.kernels.tables.operations import Operation
 from llmask.kernels.tables.turns import FORKING, LOCKED
 
@@ -42,9 +42,9 @@ class Noted:
         patch.setattr(store, "run", self.run)
 
     def step_mask(self, cell: int, bitmask: Any, row: int) -> int:
-        is_missing = engine.fill_mask(cell, bitmask, row) == FILL_MISS
+        is_missing = engine.fill_mask(cell, bitmask, row) == Fill.MISS
         result: int = self._step_mask(cell, bitmask, row)
-        self.alone += is_missing and result != FILL_MISS
+        self.alone += is_missing and result != Fill.MISS
         return result
 
     def step_token(self, cell: int, token: int) -> int:
@@ -212,7 +212,7 @@ def test_a_mask_is_built_into_the_row_of_the_call(tiny_tokenizer: Any) -> None:
     matcher = llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA).matcher()
     looked, bitmask = (llmask.allocate_bitmask(2, tiny_tokenizer.vocab_size) for _ in range(2))
     looked[:] = bitmask[:] = 0
-    assert engine.fill_mask(matcher.cell_address, looked, 1) == FILL_MISS
+    assert engine.fill_mask(matcher.cell_address, looked, 1) == Fill.MISS
     matcher.fill_bitmask(bitmask)
     assert np.any(bitmask[0])
     assert not np.any(bitmask[1])

@@ -36,7 +36,7 @@ KINDS: list[tuple[Any, int]] = [
     ({"type": "object"}, CALL_OPEN),
     ({"type": "object", "maxProperties": 2}, CALL_PLAIN),
     ({"type": "object", "additionalProperties": {"type": "number"}}, CALL_OPEN),
-    ({"type": "object", "additionalProperties": {"type": "number", "minimum": 1}}, CALL_PLAIN),
+    ({"type": "object", "additionalProperties": {"type": "number", "minimum": 1}}, CALL_OPEN),
     ({"type": "object", "additionalProperties": {"type": "boolean"}}, CALL_OPEN),
     ({"type": "object", "propertyNames": {"maxLength": 2}}, CALL_MANY),
     ({"type": "object", "additionalProperties": False, "properties": {"a": {"type": "string"}}}, CALL_MANY),
