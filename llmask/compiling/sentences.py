@@ -5,8 +5,9 @@ engine reads every byte, because it also knows what the longest match, prioritie
 What both allow to the end is a sentence.
 
     shortest    best first (P. Hart, N. Nilsson, B. Raphael, "A formal basis for the heuristic determination of minimum
-                cost paths", 1968): by bytes written and bytes needed, which is never more than what it takes
-    sample      at random; when it has become long, by what needs the fewest bytes; tried again where it fails
+                cost paths", 1968): by bytes written and bytes needed, which is never more than what it takes; where
+                that takes too long, what the engine knows to end a document (matching/finish.py), with a notice
+    sample      at random; when it has become long, or nothing is found that goes on, to the end that the engine knows
 
 Where there are no derivations to follow, because rules with a parameter are written while they are read, or tokens
 without a text are named, the engine alone says what may come next: samples are random bytes and then a shortest end,
@@ -18,6 +19,7 @@ In: a grammar. Out: bytes. Cost: about 0.1 ms a byte of a sample; MOST_STEPS bou
 from __future__ import annotations
 
 import math
+import warnings
 from heapq import heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,11 +27,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import forks
-from ..errors import LimitExceeded, LlmaskError
+from ..errors import GrammarNotice, LimitExceeded, LlmaskError, level_outside
 from ..grammar.derivations import NO_LEXEME, NOTHING, Derivations, Step
 from ..kernels import engine
+from ..kernels.finish.paths import NO_BOUND
 from ..kernels.mask.configurations import REFUSED
 from ..kernels.tables.operations import Operation
+from ..matching.finish import ends_of
 from ..regex.strings import Strings
 from .likely import runs_on
 
@@ -39,11 +43,9 @@ if TYPE_CHECKING:
     from ..store.loaded_grammar import LoadedGrammar
     from ..store.store import Store
 
-MOST_STEPS = 100_000  # places that the search for a shortest sentence looks at: some seconds
+MOST_STEPS = 30_000  # places that the search for a shortest sentence looks at: a fifth of a second
 MOST_READ = 5000  # configurations that it looks at where derivations did not help: some seconds
-MOST_NEAR = 500  # configurations, for the end of a sample of which nothing is derived: a fifth of a second
-MOST_BLIND = 20  # tries of such samples
-MOST_TRIES = 200  # random derivations
+MOST_TRIES = 10  # random sentences that are too long
 MOST_STEPS_OF_SAMPLE = 20_000  # of one try
 LEAST_TARGET = 8  # bytes after which a sample begins to look for an end, at least
 GROWS = 0.3  # how often the shortest ways on are left out while there is room
@@ -126,13 +128,7 @@ class _Reader:
     Parameters
     ----------
     missing : why they are not known, where they are not.
-
-    Attributes
-    ----------
-    n_tries : random sentences that are begun, before the shortest one stands in.
     """
-
-    n_tries = MOST_BLIND
 
     def __init__(self, grammar: LoadedGrammar, missing: LlmaskError | None = None) -> None:
         self._missing = missing
@@ -155,10 +151,25 @@ class _Reader:
             raise LlmaskError(f"no sentence in bytes was found: {self._missing.message}", help=self._missing.help)
         if is_over:
             raise LlmaskError("the grammar has no sentence: lexemes take what others need", help='use lexer="exact"')
+        found = self._noted_end()
+        if found is not None:
+            return found
         raise LimitExceeded(
             f"the search for a shortest sentence looks at more than {MOST_STEPS} places",
             help="ask for a sample, or make the grammar smaller",
         )
+
+    def _noted_end(self) -> bytes | None:
+        """The end that the engine knows of the start, with a notice."""
+        found = self._end_of(self._generation.start)
+        if found is not None:
+            warnings.warn(
+                f"the sentence of {len(found)} bytes may not be the shortest: the search for a shorter one was given up"
+                f" after {MOST_STEPS} places",
+                GrammarNotice,
+                stacklevel=level_outside(),
+            )
+        return found
 
     def sample(self, seed: int, max_bytes: int) -> bytes:
         """A random sentence of at most `max_bytes`.
@@ -168,12 +179,15 @@ class _Reader:
         LimitExceeded : the shortest sentence is longer, or not found.
         """
         random = Random(seed)
-        for number in range(self.n_tries):
+        for number in range(MOST_TRIES):
             target = int(math.exp(random.uniform(math.log(LEAST_TARGET), math.log(max(max_bytes / 2, LEAST_TARGET)))))
+            target >>= number // 2
             found = self._try(random, target, BLANKS if number % 2 == 0 else 1.0, max_bytes)
             if found is not None and len(found) <= max_bytes:
                 return found
-        found = self.shortest()
+        found = self._end_of(self._generation.start)
+        if found is None or len(found) > max_bytes:
+            found = self.shortest()
         if len(found) > max_bytes:
             raise LimitExceeded(
                 f"the shortest sentence has {len(found)} bytes, more than {max_bytes}", help="give a larger max_bytes"
@@ -195,8 +209,26 @@ class _Reader:
             here = self._read(here, text[-1])
             if here == REFUSED:
                 return None
-        rest, _ = self._ending(here, MOST_NEAR)
+        return self._ended(here, text)
+
+    def _ended(self, here: int, text: bytearray) -> bytes | None:
+        """A text to its end, or None where the engine knows none."""
+        rest = self._end_of(here)
         return None if rest is None else bytes(text) + rest
+
+    def _end_of(self, here: int) -> bytes | None:
+        """What the engine knows to end a configuration, or None."""
+        if self._may_end(here):
+            return b""
+        store = self._generation.store
+        with store.lock:
+            ends = ends_of(self._generation)
+            if ends.bound(here) >= NO_BOUND and ends.search(here) >= NO_BOUND:
+                return None
+            tokens = ends.path(here)
+        found = b"".join(map(store.tokenizer.token_bytes, tokens))
+        after = self._read_all(here, found)
+        return found if after != REFUSED and self._may_end(after) else None  # else it needs a named token
 
     def _ending(self, start: int, most: int) -> tuple[bytes | None, bool]:
         """The fewest bytes with which a configuration ends, or None, and whether then there are none.
@@ -236,8 +268,6 @@ class _Reader:
 class _Search(_Reader):
     """One call, of a grammar whose derivations are known."""
 
-    n_tries = MOST_TRIES
-
     def __init__(
         self,
         strings: Strings,
@@ -264,10 +294,10 @@ class _Search(_Reader):
         """
         derivations = self._derivations
         nodes = [Node(-1, -1, self._generation.start, NO_LEXEME, False, derivations.start, 0, 0)]
-        waiting = [(derivations.rest_of(derivations.start), 0, 0)]
+        waiting = [(derivations.rest_of(derivations.start), 0, 0, 0)]
         seen: set[tuple[int, int, bool, int]] = set()
         while waiting:
-            _, _, number = heappop(waiting)
+            *_, number = heappop(waiting)
             node = nodes[number]
             key = node.here, node.lexeme, node.has_begun, node.place
             if key in seen:
@@ -277,15 +307,19 @@ class _Search(_Reader):
                 return self._spelled(nodes, number)
             for following, needed in self._after(number, node):
                 if (following.here, following.lexeme, following.has_begun, following.place) not in seen:
-                    heappush(waiting, (following.n_bytes + needed, following.n_silent, len(nodes)))
+                    rank = following.n_bytes + needed, -following.n_bytes, following.n_silent, len(nodes)
+                    heappush(waiting, rank)
                     nodes.append(following)
             if len(nodes) > MOST_STEPS:
+                found = self._noted_end()
+                if found is not None:
+                    return found
                 break
         return super().shortest()
 
-    def _after(self, number: int, node: Node) -> list[tuple[Node, int]]:
+    def _after(self, number: int, node: Node) -> list[tuple[Node, float]]:
         """The nodes behind one, and the bytes that they need."""
-        found: list[tuple[Node, int]] = []
+        found: list[tuple[Node, float]] = []
         rest = self._derivations.rest_of(node.place)
         silent = node._replace(before=number, byte=-1, n_silent=node.n_silent + 1)
         if node.lexeme == NO_LEXEME:
@@ -321,26 +355,28 @@ class _Search(_Reader):
     # --- random ones
 
     def _try(self, random: Random, target: int, blanks: float, max_bytes: int) -> bytes | None:
-        """A random sentence, or None where the engine refuses what was derived, or it is longer than `max_bytes`.
+        """A random sentence, or None where the engine knows no end, or it is longer than `max_bytes`.
 
-        An object that lacks a key may go on with others without end: what it lacks is no part of its derivation.
+        Where the engine refuses what was derived, or it has become long, the engine ends it.
         """
         derivations, text = self._derivations, bytearray()
         here, place = self._generation.start, derivations.start
         for _ in range(MOST_STEPS_OF_SAMPLE):
-            if place == NOTHING:
-                return bytes(text) if self._may_end(here) else None
-            steps = derivations.steps(place)
-            if not steps:
-                return None
+            if place == NOTHING and self._may_end(here):
+                return bytes(text)
+            steps = derivations.steps(place) if place != NOTHING else []
+            if not steps or len(text) > target:
+                break
             step = self._choose(random, steps, is_late=len(text) + derivations.rest_of(place) > target)
             if step.lexeme != NO_LEXEME:
                 after = self._lexeme(random, here, text, step.lexeme, target, blanks)
-                if after == REFUSED or len(text) > max_bytes:
+                if len(text) > max_bytes:
                     return None
+                if after == REFUSED:
+                    break
                 here = after
             place = step.place
-        return None
+        return self._ended(here, text)
 
     @staticmethod
     def _choose(random: Random, steps: list[Step], is_late: bool) -> Step:

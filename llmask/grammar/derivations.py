@@ -29,13 +29,12 @@ from llmask.grammar.kinds import (
     SKIP,
     SKIP_LATE,
 )
-from llmask.grammar.lengths import shortest_ends
+from llmask.grammar.lengths import Rests, Value
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
 
 NOTHING = -1  # the place where all is derived
 NO_LEXEME = -1
-Value = int | tuple[frozenset[int], int]  # a count, or the named members of a set and how many others it has
 
 
 class Step(NamedTuple):
@@ -43,7 +42,7 @@ class Step(NamedTuple):
 
     lexeme: int
     place: int
-    rest: int
+    rest: float
 
 
 class Derivations:
@@ -68,16 +67,16 @@ class Derivations:
                 help="its sentences are not searched for; write the rules out for the values that you need",
             )
         self._length = lexeme_length
-        self._ends = shortest_ends(self.network, lexeme_length)
+        self._rests = Rests(self.network, lexeme_length)
         self._states: list[tuple[int, Value, int]] = []
-        self.rest: list[int] = []
+        self.rest: list[float] = []
         self._known: dict[tuple[int, Value, int], int] = {}
         self._steps: dict[int, list[Step]] = {}
         start = self._place(rules.rule_starts[rules.start], 0, NOTHING)
         assert start is not None, "compiling has seen to it"
         self.start = start
 
-    def rest_of(self, place: int) -> int:
+    def rest_of(self, place: int) -> float:
         """The bytes that a place takes at least."""
         return 0 if place == NOTHING else self.rest[place]
 
@@ -101,7 +100,7 @@ class Derivations:
         key = state, value, behind
         found = self._known.get(key)
         if found is None:
-            end = self._ends[state]
+            end = self._rests.at(state, value)
             if end is None:
                 return None
             found = self._known[key] = len(self._states)

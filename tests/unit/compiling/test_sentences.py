@@ -11,9 +11,17 @@ import pytest
 from llmask import Compiler, LlmaskError
 from llmask.compiling import dead_ends, sentences
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.errors import LimitExceeded
+from llmask.errors import GrammarNotice, LimitExceeded
 
 NAMES = 'NAME: /[a-z]+/\n%ignore /[ \\n]+/'  # fmt: skip
+
+
+CLOSED: dict[str, Any] = {"type": "object", "additionalProperties": False}
+SIX: dict[str, Any] = {
+    "type": "object",
+    "properties": {f"property{i}": {"type": "string", "minLength": i} for i in range(6)},
+    "required": [f"property{i}" for i in range(6)],
+}
 
 
 @pytest.fixture(scope="module")
@@ -145,11 +153,82 @@ def test_a_bound_that_is_too_small(compiler: Compiler) -> None:
         grammar.sample("x")  # type: ignore[arg-type]
 
 
-def test_limits(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_search_is_given_up_a_sentence_comes_with_a_notice(
+    compiler: Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sentences, "MOST_STEPS", 50)
+    grammar = compiler.json_schema({"type": "array", "minItems": 9})
+    with pytest.warns(GrammarNotice, match="may not be the shortest: .* given up after 50 places"):
+        assert len(json.loads(grammar.shortest())) == 9
     monkeypatch.setattr(sentences, "MOST_READ", 50)
+    monkeypatch.setattr(sentences._Reader, "_end_of", lambda *_: None)
     with pytest.raises(LimitExceeded, match="looks at more than 50 places"):
-        compiler.json_schema({"type": "array", "minItems": 9}).shortest()
+        grammar.shortest()
+
+
+def small_schema(rng: random.Random, depth: int = 0) -> dict[str, Any]:
+    """A schema of few short documents, with guards that ask for more."""
+    kind = rng.randrange(6 if depth < 2 else 2)
+    if kind < 2:
+        return {"enum": rng.sample([0, 12, True, "a", ""], 2)}
+    if kind == 2:
+        n = rng.randint(0, 3)
+        return {
+            "type": "array",
+            "items": small_schema(rng, depth + 1),
+            "minItems": n,
+            "maxItems": n + rng.randint(0, 1),
+        }
+    names = rng.sample(["a", "bb", "ccc", "d"], rng.randint(1, 4))
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: small_schema(rng, depth + 1) for name in names},
+        "required": [name for name in names if rng.random() < 0.6],
+        "additionalProperties": rng.random() < 0.2 and {"enum": [1]},
+    }
+    if rng.random() < 0.3:
+        schema["minProperties"] = rng.randint(0, len(names))
+    if rng.random() < 0.2:
+        schema["anyOf"] = [{"required": [name]} for name in names[:2]]
+    return schema
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("order", ["any", "schema"])
+def test_no_document_is_shorter_than_the_shortest_one(
+    compiler: Compiler, rng: random.Random, costly: Any, order: str
+) -> None:
+    """Random schemas, beside a search by what the engine reads alone."""
+    n = 0
+    for _ in range(costly(30)):
+        schema = small_schema(rng)
+        grammar = compiler.json_schema(schema, property_order=order, whitespace="compact")
+        blind, _ = sentences._Reader(grammar)._ending(grammar.generation.start, 3000)
+        if blind is not None:
+            n += 1
+            assert len(grammar.shortest()) == len(blind), (schema, blind)
+    assert n > costly(30) // 4
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("order", ["any", "schema"])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {f"n{i}": {"type": "string"} for i in range(30)}, "minProperties": 7, **CLOSED},
+        {"$defs": {"six": SIX}, "type": "array", "items": {"$ref": "#/$defs/six"}, "minItems": 4},
+        {"type": "object", "properties": {f"in{i}": SIX for i in range(6)}, "required": [f"in{i}" for i in range(6)]},
+        {**SIX, "oneOf": [{"required": [name]} for name in "xyz"]},
+    ],
+)
+def test_what_guards_ask_for_is_counted_beforehand(compiler: Compiler, schema: Any, order: str) -> None:
+    """Four required strings in any order took more than 100,000 places; and nothing is given up here."""
+    grammar = compiler.json_schema(schema, property_order=order)
+    shortest = grammar.shortest()
+    assert grammar.accepts(shortest)
+    assert shortest == json.dumps(json.loads(shortest), separators=(",", ":")).encode()
+    for seed in range(3):
+        assert grammar.accepts(grammar.sample(seed))
 
 
 def test_a_grammar_without_sentences_is_told(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
