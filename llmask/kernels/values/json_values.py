@@ -144,12 +144,20 @@ def read_beginning(grammar, n, is_whole):
 
 @kernel
 def number_so_far(grammar, top):
-    """Number of an array of one item, the object on the stack as if it ended here: no text of a set of objects."""
+    """Number of an array with the object on the stack as if it ended here, or of an object with the array there.
+
+    It is of another type than those that it is told from.
+    """
+    is_object = grammar.value_stack[0] == OBJECT_OPENED
     number = _close(grammar, grammar.value_stack, 1, top, ADD)
-    items = reserve(grammar.value_members, 2)
-    items[0] = ARRAY
-    items[1] = number
-    return _number_of(grammar, items, 0, 2, ADD)
+    items = reserve(grammar.value_members, 3)
+    if is_object:
+        items[0], items[1] = ARRAY, number
+        return _number_of(grammar, items, 0, 2, ADD)
+    items[0], items[1] = QUOTE, QUOTE
+    key = _number_of(grammar, items, 0, 2, ADD)
+    items[0], items[1], items[2] = OBJECT, key, number
+    return _number_of(grammar, items, 0, 3, ADD)
 
 
 @kernel

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 20_000  # multiples that are listed rather than counted
 MAX_EXCLUDED = 1000  # numbers that the automaton knows; more are taken away from it by a complement
+FEW_EXCLUDED = 8  # the same where no exponent is written: the complement tells such numerals apart by their texts
 
 DIGITS = 0x3FF << 0x30
 
@@ -204,7 +205,7 @@ def _number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
     if excluded:
         others = wanted._replace(excluded=frozenset())
         excluded = frozenset([value for value in excluded if others.holds(value)])
-        if len(excluded) > MAX_EXCLUDED:
+        if len(excluded) > (MAX_EXCLUDED if exponent else FEW_EXCLUDED):
             node = number_node(nodes, others._replace(exponent=False))
             listed = listed_numbers_node(nodes, [plain_numeral(value) for value in excluded])
             node = nodes.without(node, [listed])

@@ -22,6 +22,7 @@ objects. Cost: that of an object in any order; a state for k known objects 50 us
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -38,9 +39,10 @@ from llmask.grammar.kinds import CALL_OPEN, NO_GUARD, UNBOUNDED, GuardId, RuleId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.object_layout import Layout
+    from llmask.frontends.json_schema.meaning.place import SchemaAt
     from llmask.frontends.json_schema.writing.writer import Writer
 
-Members = dict[str, Any]  # values by what equal ones share, see `equality_key`
+Members = dict[int, Any]  # values by the numbers of members
 
 
 def emit_followed(
@@ -63,29 +65,119 @@ def _can_be_listed(value: Any) -> bool:
     return type(value) is not int or abs(value) < 10**MAX_DIGITS
 
 
-class _FollowedObject:
-    """One object, and what is remembered of it as long as sequences are read.
+class Followed:
+    """An object or array, and what is remembered of it as long as sequences are read.
 
     Attributes
     ----------
+    schemas, required : of its members, by number.
     open : members that can always go on.
+    done : by member, the state after its value.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        schemas: list[list[SchemaAt]],
+        required: Iterable[int],
+        path: Path,
+        rule: RuleId,
+        depth: int,
+    ) -> None:
+        self.writer = writer
+        self.schemas = schemas
+        self.required = frozenset(required)
+        self.path = path
+        self.rule = rule
+        self.depth = depth
+        self.open = [at for at, one in enumerate(schemas) if kind_of_place(writer, one) == CALL_OPEN]
+        self.done: list[StateId] = []
+        self._values: dict[int, dict[Any, Any] | None] = {}
+
+    def follow(
+        self,
+        here: StateId,
+        target: StateId,
+        state_for: Callable[[list[Any]], StateId | None],
+        required: Iterable[int] = (),
+    ) -> None:
+        """A skip for which known values are followed: `state_for` gives the state to go on in, None for nowhere."""
+
+        def following(texts: list[bytes]) -> StateId | None:
+            try:
+                values = values_of_texts(texts)
+            except LimitExceeded:  # see `_key_of`
+                return target
+            return state_for(values)
+
+        self.writer.rules.skip(here, target, self.writer.rules.follow_guard(len(self.writer.following), required))
+        self.writer.following.append(following)
+
+    def write_without(self, at: int, refused: dict[Any, Any], value: StateId) -> None:
+        """A value of a member that is none of those refused; what follows it is as ever."""
+        rules = self.writer.rules
+        done = rules.state(self.rule)
+        others = [all_but(self.writer, list(refused.values()), self.path)] if refused else []
+        self.writer.place([*self.schemas[at], *others], self.rule, value, done, self.depth)
+        rules.skip(done, self.done[at])
+
+    def completions(self, left: list[int]) -> float:
+        """How many values can come of the members that are left."""
+        raise NotImplementedError
+
+    def refused(self, at: int, after: list[int], known: list[Members]) -> dict[Any, Any]:
+        """Values of a member after which all that can come is known; none of one that can go on."""
+        if at in self.open:
+            return {}
+        n_completions = self.completions(after)
+        if n_completions > len(known):
+            return {}
+        times: dict[Any, list[Any]] = {}
+        for members in known:
+            if at in members and all(other == at or self._can_come(other, members, after) for other in members):
+                key = self._key_of(members[at])
+                if key is not None:
+                    times.setdefault(key, []).append(members[at])
+        return {key: values[0] for key, values in times.items() if len(values) >= n_completions}
+
+    def _key_of(self, value: Any) -> Any:
+        """What equal values share; None for those that no schema lists: such objects are refused at their ends."""
+        return equality_key(value, self.path) if _can_be_listed(value) else None
+
+    def _can_come(self, at: int, members: Members, after: list[int]) -> bool:
+        values = self.values_of(at)
+        return at in after and (values is None or self._key_of(members[at]) in values)
+
+    def has_others(self, at: int, refused: dict[Any, Any]) -> bool:
+        """Whether a member has a value that is not refused."""
+        values = self.values_of(at)
+        return values is None or not values.keys() <= refused.keys()
+
+    def values_of(self, at: int) -> dict[Any, Any] | None:
+        """Values of a member by what equal ones share, or None for many."""
+        if at not in self._values:
+            most = self.writer.options.limits.max_unique_values
+            values = finite_values(self.writer, self.schemas[at], most)
+            self._values[at] = None if values is None else {equality_key(one, self.path): one for one in values}
+        return self._values[at]
+
+
+class _FollowedObject(Followed):
+    """One object.
+
+    Attributes
+    ----------
     named : by member, the state after its key.
     """
 
     def __init__(self, writer: Writer, layout: Layout, path: Path, rule: RuleId, end: StateId, depth: int) -> None:
-        self.writer = writer
-        self.entries = layout.entries
-        self.path = path
-        self.rule = rule
+        required = (at for at, entry in enumerate(layout.entries) if entry.is_required)
+        super().__init__(writer, [entry.schemas for entry in layout.entries], required, path, rule, depth)
         self.end = end
-        self.depth = depth
+        self.names = [entry.name for entry in layout.entries]
+        self.number_of = {name: at for at, name in enumerate(self.names)}
         self.is_any_order = writer.options.property_order == "any"
-        self.number_of = {entry.name: at for at, entry in enumerate(layout.entries)}
-        self.required = frozenset(at for at, entry in enumerate(layout.entries) if entry.is_required)
-        self.open = [at for at, entry in enumerate(layout.entries) if kind_of_place(writer, entry.schemas) == CALL_OPEN]
         self.named: list[StateId] = []
-        self.done: list[StateId] = []  # by member, the state after its value
-        self._values: dict[int, dict[Any, Any] | None] = {}
 
     # --- the object
 
@@ -107,41 +199,33 @@ class _FollowedObject:
             self._write_in_order(choose)
 
     def _follow(self, here: StateId, target: StateId, first: int, may_close: bool) -> None:
-        """A skip for which known objects are followed, before member number `first` or a later one.
-
-        `may_close`: no comma was read.
-        """
-
-        def following(texts: list[bytes]) -> StateId | None:
-            return self._state_for(texts, target, first, may_close)
-
+        """Follow known objects before member number `first` or a later one; `may_close`: no comma was read."""
         required = self.open if self.is_any_order else ()
-        self.writer.rules.skip(here, target, self.writer.rules.follow_guard(len(self.writer.following), required))
-        self.writer.following.append(following)
+        self.follow(here, target, lambda values: self._state_for(values, target, first, may_close), required)
 
     def _write_in_any_order(self, choose: StateId) -> None:
         rules, lexemes = self.writer.rules, self.writer.punctuation
         done, after = rules.state(self.rule), rules.state(self.rule)
         need = Need({}, set(), {}, 0)
-        for at, entry in enumerate(self.entries):
+        for at in range(len(self.names)):
             value = self._write_member(at, choose, done, rules.add_guard(at))
             need.members[value] = done
-            if entry.is_required:
+            if at in self.required:
                 need.required.add(value)
         ends = rules.check_guard(0, UNBOUNDED, self.required) if self.required else NO_GUARD
         if ends != NO_GUARD:
             self.writer.needs[self.end] = need
         self._follow(done, after, 0, may_close=True)
-        rules.scan(after, lexemes.comma, choose, rules.check_guard(0, len(self.entries) - 1))
+        rules.scan(after, lexemes.comma, choose, rules.check_guard(0, len(self.names) - 1))
         rules.scan(after, lexemes.close_object, self.end, ends)
 
     def _write_in_order(self, choose: StateId) -> None:
         rules, lexemes = self.writer.rules, self.writer.punctuation
         last_open = max(self.open, default=-1)
-        for at, entry in enumerate(self.entries):
+        for at in range(len(self.names)):
             done, after, following = (rules.state(self.rule) for _ in range(3))
             self._write_member(at, choose, done, NO_GUARD)
-            is_last = at + 1 == len(self.entries)
+            is_last = at + 1 == len(self.names)
             if at >= last_open:
                 self._follow(done, after, at + 1, may_close=True)
             else:
@@ -150,7 +234,7 @@ class _FollowedObject:
                 rules.scan(after, lexemes.comma, following)
             if not any(member > at for member in self.required):
                 rules.scan(after, lexemes.close_object, self.end)
-            if not entry.is_required and not is_last:
+            if at not in self.required and not is_last:
                 if at == last_open:
                     self._follow(choose, following, at + 1, may_close=False)
                 else:
@@ -159,35 +243,31 @@ class _FollowedObject:
 
     def _write_member(self, at: int, choose: StateId, done: StateId, add: GuardId) -> StateId:
         """A key, a colon and a value; gives the state before the value."""
-        rules, entry = self.writer.rules, self.entries[at]
+        rules, schemas = self.writer.rules, self.schemas[at]
         named, value = rules.state(self.rule), rules.state(self.rule)
-        rules.scan(choose, self.writer.key_node(entry.name, entry.schemas), named, add)
+        rules.scan(choose, self.writer.key_node(self.names[at], schemas), named, add)
         rules.scan(named, self.writer.punctuation.colon, value)
-        self.writer.place(entry.schemas, self.rule, value, done, self.depth)
-        self.writer.note_counted(value, done, entry.schemas)
+        self.writer.place(schemas, self.rule, value, done, self.depth)
+        self.writer.note_counted(value, done, schemas)
         self.named.append(named)
         self.done.append(done)
         return value
 
     # --- what may follow, for known objects
 
-    def _state_for(self, texts: list[bytes], target: StateId, first: int, may_close: bool) -> StateId | None:
-        """The state in which an object goes on that may become one of some texts; None where all it can be is known.
+    def _state_for(self, values: list[Any], target: StateId, first: int, may_close: bool) -> StateId | None:
+        """The state in which an object goes on that may become one of some values; None where all it can be is known.
 
-        One of the texts is a list of the object as it was read.
+        One of the values is a list of the object as it was read.
         """
-        try:
-            values = values_of_texts(texts)
-        except LimitExceeded:  # see `_key_of`
-            return target
         ((read,),) = (value for value in values if type(value) is list)
-        left = [at for at in range(first, len(self.entries)) if self.entries[at].name not in read]
+        left = [at for at in range(first, len(self.names)) if self.names[at] not in read]
         found = [self._left_of(value, read, left) for value in values if type(value) is dict]
         known = [members for members in found if members is not None and (members or may_close)]
         is_whole = self.required.isdisjoint(left)
         may_end = may_close and is_whole and {} not in known
-        refused = {at: self._refused(at, left, known) for at in self._next(left)}
-        keys = [at for at, values in refused.items() if self._has_others(at, values)]
+        refused = {at: self.refused(at, self._after(at, left), known) for at in self._next(left)}
+        keys = [at for at, others in refused.items() if self.has_others(at, others)]
         if len(keys) == len(refused) and not any(refused.values()) and may_end == (may_close and is_whole):
             return target
         if not keys and not may_end:
@@ -201,87 +281,38 @@ class _FollowedObject:
             chosen = rules.state(self.rule)
             rules.scan(here, lexemes.comma, chosen)
         for at in keys:
-            self._write_without(at, refused[at], chosen)
+            named = rules.state(self.rule)
+            add = rules.add_guard(at) if self.is_any_order else NO_GUARD
+            rules.scan(chosen, self.writer.key_node(self.names[at], self.schemas[at]), named, add)
+            if refused[at]:
+                value = rules.state(self.rule)
+                rules.scan(named, lexemes.colon, value)
+                self.write_without(at, refused[at], value)
+            else:
+                rules.skip(named, self.named[at])
         return here
 
-    def _write_without(self, at: int, refused: dict[Any, Any], chosen: StateId) -> None:
-        """A key, a colon, and a value that is none of those refused."""
-        rules, entry = self.writer.rules, self.entries[at]
-        named = rules.state(self.rule)
-        add = rules.add_guard(at) if self.is_any_order else NO_GUARD
-        rules.scan(chosen, self.writer.key_node(entry.name, entry.schemas), named, add)
-        if not refused:
-            return rules.skip(named, self.named[at])
-        value, done = rules.state(self.rule), rules.state(self.rule)
-        rules.scan(named, self.writer.punctuation.colon, value)
-        others = all_but(self.writer, list(refused.values()), self.path)
-        self.writer.place([*entry.schemas, others], self.rule, value, done, self.depth)
-        return rules.skip(done, self.done[at])
-
-    def _left_of(self, value: Members, read: Members, left: list[int]) -> Members | None:
+    def _left_of(self, value: dict[str, Any], read: dict[str, Any], left: list[int]) -> Members | None:
         """The members of a known object that are still to come; None where they cannot come."""
-        members = {name: member for name, member in value.items() if name not in read}
-        numbers = {self.number_of.get(name, -1) for name in members}
-        return members if numbers.issubset(left) and self.required.intersection(left) <= numbers else None
+        members = {self.number_of.get(name, -1): member for name, member in value.items() if name not in read}
+        is_possible = members.keys() <= {*left} and self.required.intersection(left) <= members.keys()
+        return members if is_possible else None
 
     def _next(self, left: list[int]) -> list[int]:
         """Members of which the next one may be."""
         if self.is_any_order:
             return left
-        first = min((at for at in left if at in self.required), default=len(self.entries))
+        first = min((at for at in left if at in self.required), default=len(self.names))
         return [at for at in left if at <= first]
 
     def _after(self, at: int, left: list[int]) -> list[int]:
         """Members that are left after one of them."""
         return [other for other in left if other != at and (self.is_any_order or other > at)]
 
-    def _refused(self, at: int, left: list[int], known: list[Members]) -> dict[Any, Any]:
-        """Values of a member after which all that can come is known; none of one that can go on."""
-        if at in self.open:
-            return {}
-        after = self._after(at, left)
-        n_completions = self._completions(after)
-        if n_completions > len(known):
-            return {}
-        times: dict[Any, list[Any]] = {}
-        name = self.entries[at].name
-        for members in known:
-            if name in members and self._can_come({**members, name: None}, at, after):
-                key = self._key_of(members[name])
-                if key is not None:
-                    times.setdefault(key, []).append(members[name])
-        return {key: values[0] for key, values in times.items() if len(values) >= n_completions}
-
-    def _key_of(self, value: Any) -> Any:
-        """What equal values share; None for those that no schema lists: such objects are refused at their ends."""
-        return equality_key(value, self.path) if _can_be_listed(value) else None
-
-    def _can_come(self, members: Members, chosen: int, after: list[int]) -> bool:
-        """Whether all members but one can come after it, with these values."""
-        for name, value in members.items():
-            at = self.number_of[name]
-            if at != chosen:
-                values = self._values_of(at)
-                if at not in after or (values is not None and self._key_of(value) not in values):
-                    return False
-        return True
-
-    def _completions(self, left: list[int]) -> float:
+    def completions(self, left: list[int]) -> float:
+        """As `Followed.completions`."""
         found = 1.0
         for at in left:
-            values = self._values_of(at)
+            values = self.values_of(at)
             found *= inf if values is None else len(values) + (at not in self.required)
         return found
-
-    def _has_others(self, at: int, refused: dict[Any, Any]) -> bool:
-        """Whether a member has a value that is not refused."""
-        values = self._values_of(at)
-        return values is None or not values.keys() <= refused.keys()
-
-    def _values_of(self, at: int) -> dict[Any, Any] | None:
-        """Values of a member by what equal ones share, or None for many."""
-        if at not in self._values:
-            most = self.writer.options.limits.max_unique_values
-            values = finite_values(self.writer, self.entries[at].schemas, most)
-            self._values[at] = None if values is None else {equality_key(one, self.path): one for one in values}
-        return self._values[at]

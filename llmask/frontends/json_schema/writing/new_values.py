@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 MOST_DEPTH = 3  # objects with required members
 MOST_CHOICES = 2  # that are looked into
 MOST_ALTERNATIVES = 8
+MOST_ITEMS = 64  # of an array that is followed
 MOST_FOLLOWED = 500  # members of an object that is followed
 MOST_VALUES = 64  # of a required member, to see that it has one
 
@@ -144,7 +145,9 @@ def _all_are_open(context: Context, parts: list[Part], is_followed: bool = False
             layout = layout_of(context, parts)
             is_open = _objects_are_open(context, layout) or (is_followed and can_be_followed(layout))
         else:
-            is_open = kind == "array" and _arrays_are_open(context, parts)
+            arrays = ArrayLayout(context, parts)
+            is_followed_array = is_followed and most_followed_items(arrays) > 0
+            is_open = kind == "array" and (is_followed_array or _arrays_are_open(context, arrays))
         if not is_open:
             return False
     return True
@@ -174,9 +177,17 @@ def _objects_are_open(context: Context, layout: Layout) -> bool:
     return False
 
 
-def _arrays_are_open(context: Context, parts: list[Part]) -> bool:
+def most_followed_items(layout: ArrayLayout) -> int:
+    """How many items an array has at most, if known arrays can be followed (followed_arrays.py), else 0."""
+    is_counted = layout.is_unique or layout.is_not_unique or layout.counted
+    high = layout.high
+    if high is None and any(member is False for member, _ in layout.written_at(layout.n_prefix)):
+        high = layout.n_prefix
+    return 0 if is_counted or high is None or high > MOST_ITEMS or high < layout.low else high
+
+
+def _arrays_are_open(context: Context, layout: ArrayLayout) -> bool:
     """Whether another item may always follow."""
-    layout = ArrayLayout(context, parts)
     if layout.high is not None or layout.is_not_unique or layout.counted:
         return False
     schemas = layout.schemas_at(layout.n_prefix)

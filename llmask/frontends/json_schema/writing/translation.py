@@ -42,10 +42,11 @@ from llmask.frontends.json_schema.meaning.satisfiable import states_that_lead_on
 from llmask.frontends.json_schema.meaning.scalars import scalar_node
 from llmask.frontends.json_schema.meaning.synthetic import negated
 from llmask.frontends.json_schema.meaning.types import ALL_TYPES, types_of
-from llmask.frontends.json_schema.reading.keywords import WITHOUT_CONTAINS
+from llmask.frontends.json_schema.reading.keywords import FOLLOWED, WITHOUT_CONTAINS
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.writing.arrays import emit_array
 from llmask.frontends.json_schema.writing.conditioned_objects import emit_conditioned
+from llmask.frontends.json_schema.writing.new_values import most_followed_items
 from llmask.frontends.json_schema.writing.objects import emit_object
 from llmask.frontends.json_schema.writing.values import emit_values, listed_node, scalar_spellings
 from llmask.frontends.json_schema.writing.writer import Writer
@@ -536,4 +537,8 @@ class Translation(Writer):
             from llmask.frontends.json_schema.writing.contained import emit_counted_array
 
             return emit_counted_array(self, layout, path, rule, start, end, depth)
+        if any(FOLLOWED in schema for schema, _, _ in parts) and most_followed_items(layout):
+            from llmask.frontends.json_schema.writing.followed_arrays import emit_followed_array
+
+            return emit_followed_array(self, layout, path, rule, start, end, depth)
         return emit_array(self, layout, path, rule, start, end, depth)
