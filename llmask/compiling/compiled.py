@@ -263,10 +263,10 @@ class CompiledGrammar(LoadedGrammar, Shared):
             return None
         return Source(self.store, recipe.source, recipe.options)
 
-    def sample(self, seed: int | None = None, max_bytes: int = 1000) -> bytes:
+    def sample(self, seed: int | None = None, max_bytes: int | None = None) -> bytes:
         """A random sentence of at most `max_bytes`, one that `matcher` accepts; the same for the same seed.
 
-        Without a seed it is another one each time.
+        Without a seed it is another one each time; without a bound it has at most 1,000 bytes, or as many as it takes.
 
         Raises
         ------
@@ -284,7 +284,7 @@ class CompiledGrammar(LoadedGrammar, Shared):
             import secrets
 
             seed = secrets.randbits(32)
-        for name, number in (("seed", seed), ("max_bytes", max_bytes)):
+        for name, number in (("seed", seed), ("max_bytes", 0 if max_bytes is None else max_bytes)):
             if type(number) is not int or number < 0:
                 raise LlmaskError(f"{name} is a whole number, not {number!r}", help="for example sample(1)")
         return self._sentences.sample_of(self, seed, max_bytes)

@@ -44,9 +44,11 @@ if TYPE_CHECKING:
     from ..store.store import Store
 
 MOST_STEPS = 30_000  # places that the search for a shortest sentence looks at: a fifth of a second
+MOST_BYTES_READ = 100_000  # by the engine in that search: a third of a second
 MOST_READ = 5000  # configurations that it looks at where derivations did not help: some seconds
 MOST_TRIES = 10  # random sentences that are too long
 MOST_STEPS_OF_SAMPLE = 20_000  # of one try
+USUAL_BYTES = 1000  # of a sample
 LEAST_TARGET = 8  # bytes after which a sample begins to look for an end, at least
 GROWS = 0.3  # how often the shortest ways on are left out while there is room
 ENDS = 0.05  # how often a sample of which nothing is derived ends where it may
@@ -111,7 +113,7 @@ class Sentences:
         with self._lock:
             return self._search(grammar).shortest()
 
-    def sample_of(self, grammar: LoadedGrammar, seed: int, max_bytes: int) -> bytes:
+    def sample_of(self, grammar: LoadedGrammar, seed: int, max_bytes: int | None) -> bytes:
         """See `LoadedGrammar.sample`."""
         with self._lock:
             return self._search(grammar).sample(seed, max_bytes)
@@ -132,6 +134,7 @@ class _Reader:
 
     def __init__(self, grammar: LoadedGrammar, missing: LlmaskError | None = None) -> None:
         self._missing = missing
+        self._n_bytes_read = 0
         self._generation = grammar.generation
         if self._generation.table.bytes_used > self._generation.room:
             self._generation = grammar.generation_after(self._generation)
@@ -171,24 +174,28 @@ class _Reader:
             )
         return found
 
-    def sample(self, seed: int, max_bytes: int) -> bytes:
-        """A random sentence of at most `max_bytes`.
+    def sample(self, seed: int, max_bytes: int | None) -> bytes:
+        """A random sentence of at most `max_bytes`; None: of USUAL_BYTES, or as many as it takes.
 
         Raises
         ------
         LimitExceeded : the shortest sentence is longer, or not found.
         """
         random = Random(seed)
+        most = USUAL_BYTES if max_bytes is None else max_bytes
         for number in range(MOST_TRIES):
-            target = int(math.exp(random.uniform(math.log(LEAST_TARGET), math.log(max(max_bytes / 2, LEAST_TARGET)))))
+            target = int(math.exp(random.uniform(math.log(LEAST_TARGET), math.log(max(most / 2, LEAST_TARGET)))))
             target >>= number // 2
-            found = self._try(random, target, BLANKS if number % 2 == 0 else 1.0, max_bytes)
-            if found is not None and len(found) <= max_bytes:
+            try:
+                found = self._try(random, target, BLANKS if number % 2 == 0 else 1.0, most)
+            except LimitExceeded:  # another one may take less
+                continue
+            if found is not None and len(found) <= most:
                 return found
         found = self._end_of(self._generation.start)
-        if found is None or len(found) > max_bytes:
+        if found is None or (max_bytes is not None and len(found) > max_bytes):
             found = self.shortest()
-        if len(found) > max_bytes:
+        if max_bytes is not None and len(found) > max_bytes:
             raise LimitExceeded(
                 f"the shortest sentence has {len(found)} bytes, more than {max_bytes}", help="give a larger max_bytes"
             )
@@ -256,6 +263,7 @@ class _Reader:
         return None, True
 
     def _read(self, here: int, byte: int) -> int:
+        self._n_bytes_read += 1
         return self._generation.run(Operation.ADVANCE, here, data=ALL_BYTES[byte : byte + 1].copy())
 
     def _read_all(self, here: int, text: bytes) -> int:
@@ -310,7 +318,7 @@ class _Search(_Reader):
                     rank = following.n_bytes + needed, -following.n_bytes, following.n_silent, len(nodes)
                     heappush(waiting, rank)
                     nodes.append(following)
-            if len(nodes) > MOST_STEPS:
+            if len(nodes) > MOST_STEPS or self._n_bytes_read > MOST_BYTES_READ:
                 found = self._noted_end()
                 if found is not None:
                     return found
