@@ -46,7 +46,6 @@ FLAGS = {
     "tracks": "its text is recorded",
     "is_undecided": "a text decides what may follow",
     "is_tentative": "one text more is left out than is known",
-    "is_limited": "there may be few values",
     "is_nowhere": "nothing certainly follows",
     "takes_tokens": "it names tokens",
 }

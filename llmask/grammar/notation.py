@@ -13,8 +13,8 @@ its own where several edges lead to it (a loop, a shared end) or where it choose
     ""             nothing: the rule may end here
     -> 2           go on in state 2 of the same rule; what ends without an arrow ends the rule
     a{count<=3, +1}  where the rule's count is at most 3, which is one more afterwards; see guards in rules.py
-    new(a)         a value of `a` that is not in the rule's set; `new_plain`, `new_many`, `new_open` are the kinds of
-                   rules.py; again(a): one that is in it
+    new(a)         a value of `a` that is not in the rule's set; `new_plain`, `new_open` are the kinds of rules.py;
+                   again(a): one that is in it
     []             no text: nothing is derived from here on
     late(a::3)     to a state that is written when a run first gets there
     <#/items>      a rule whose name is no plain word; the second of a name is <#/items>~2
@@ -40,7 +40,6 @@ PLAIN_NAME = re.compile(r"[\w#$@%][\w#$@%.:/~^-]*")
 CALL_WORDS = {
     kinds.CALL_NEW: "new",
     kinds.CALL_PLAIN: "new_plain",
-    kinds.CALL_MANY: "new_many",
     kinds.CALL_OPEN: "new_open",
     kinds.CALL_AGAIN: "again",
 }

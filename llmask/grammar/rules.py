@@ -65,7 +65,6 @@ from .kinds import (
     ANOTHER,
     CALL,
     CALL_AGAIN,
-    CALL_MANY,
     CALL_NEW,
     CALL_OPEN,
     CALL_PLAIN,
@@ -204,10 +203,10 @@ class Rules:
         rule : derives the values; the empty text is never taken.
         guard : none, one of `check_guard`, or `add_guard(ANOTHER, high, required)` for the room that it asks for: the
             member that is added is the text.
-        kind : CALL_PLAIN where `rule` is plain, CALL_MANY where it also derives infinitely many objects,
-            CALL_OPEN where it is open, see the module's text. Of open rules no variants are needed.
+        kind : CALL_PLAIN where `rule` is plain, CALL_OPEN where it is open, see the module's text. Of open rules no
+            variants are needed.
         """
-        assert kind in (CALL_NEW, CALL_PLAIN, CALL_MANY, CALL_OPEN)
+        assert kind in (CALL_NEW, CALL_PLAIN, CALL_OPEN)
         self.edges.extend((state, kind, rule, next_state, guard))
         self.needs_variants |= kind != CALL_OPEN
 
@@ -218,7 +217,7 @@ class Rules:
     def call_as(self, kind: int, state: StateId, rule: RuleId, next_state: StateId, guard: GuardId) -> None:
         """Edge of one of the kinds in CALLS, for those who copy rules."""
         self.edges.extend((state, kind, rule, next_state, guard))
-        self.needs_variants |= kind in (CALL_NEW, CALL_PLAIN, CALL_MANY)
+        self.needs_variants |= kind in (CALL_NEW, CALL_PLAIN)
 
     def skip(self, state: StateId, next_state: StateId, guard: GuardId = NO_GUARD) -> None:
         """Edge that takes nothing."""

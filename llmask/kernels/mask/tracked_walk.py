@@ -17,8 +17,7 @@ What a shared walk knows of the step to a row, by the row's flags:
     is_tentative    no                          by the value that begins    is allowed while two values can come of it
 
 In a tentative row (values/called_rules.py) a token that ends inside a lexeme is certain if two letters may follow:
-they lead to two values, and one text more is left out at most. Where infinitely many of the values are objects, the
-brace and the first quote after it are certain, too.
+they lead to two values, and one text more is left out at most.
 
 In: the tables, a row and a lexer state. Out: see crossing.py. Cost: 20 ns an exit and node.
 """
@@ -56,13 +55,10 @@ SHARED = 0  # a walk without transcripts: that a value may be in its set already
 CAREFUL = 1  # such nodes are deferred
 ONE_TRANSCRIPT = 2
 
-OPENED = 1  # flags of frames: the brace of a value was read, one of many possible, and blanks
-BEGUN = 2  # a tracked value may have begun on the way
-KEYED = 4  # a colon was read on the way: a key may have been written again
+BEGUN = 1  # flags of frames: a tracked value may have begun on the way
+KEYED = 2  # a colon was read on the way: a key may have been written again
 
 COLON = 0x3A
-OPEN_OBJECT = 0x7B
-QUOTE = 0x22
 
 
 @inline
@@ -205,18 +201,9 @@ def walk_tracked(store, grammar, root, root_parse_state, root_state, scanned, in
             parse_state = parse_state_after(store, grammar, parse_state, byte, state)
         if byte == COLON and walk == SHARED and grammar.rows[parse_state].tracks:
             flags |= KEYED
-        if flags & OPENED != 0 and not is_left_out(store, grammar, state):
-            is_key = byte == QUOTE and entry >= 0
-            if is_key:
-                allow(store, grammar, node, NO_END)
-            defer(store, grammar, node, Deferred.BELOW if is_key else Deferred.WHOLE)
+        if _is_tentative(grammar, parse_state, walk) and (entry < 0 or not goes_two_ways(store, grammar, state)):
+            defer(store, grammar, node, Deferred.WHOLE)
             continue
-        if _is_tentative(grammar, parse_state, walk):
-            if entry < 0 and byte == OPEN_OBJECT and not grammar.rows[parse_state].is_limited:
-                flags |= OPENED
-            elif entry < 0 or not goes_two_ways(store, grammar, state):
-                defer(store, grammar, node, Deferred.WHOLE)
-                continue
         if entry < 0:
             ended = store.states[state].accepts
             parse_state = _take_lexeme(store, grammar, parse_state, ended, walk)

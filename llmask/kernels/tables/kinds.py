@@ -26,7 +26,7 @@ class EdgeKind(Kind):
     """Edges of rules, see llmask/grammar/rules.py. Kinds from CALL_NEW on compare values, and are told apart by order:
 
     calls                     a variant without the set's values      the rule itself, refused at its end
-    CALL_NEW, PLAIN, MANY     yes                                     -
+    CALL_NEW, CALL_PLAIN      yes                                     -
     CALL_OPEN                 -                                       if the value is in the set
     CALL_AGAIN                -                                       if it is not
     """
@@ -36,10 +36,9 @@ class EdgeKind(Kind):
     SKIP = 2  # nothing
     CALL_NEW = 3  # of a value that is not in the run's set: the rule is a variant of the edge's
     CALL_PLAIN = 4  # the same, where different texts are different values
-    CALL_MANY = 5  # the same, where also infinitely many of the values are objects
-    CALL_OPEN = 6  # the same, where a value can become a new one in infinitely many ways
-    CALL_AGAIN = 7  # of a value that is in the run's set, refused at its end if it is not
-    SKIP_LATE = 8  # to a state that is written when a run first gets there
+    CALL_OPEN = 5  # the same, where a value can become a new one in infinitely many ways
+    CALL_AGAIN = 6  # of a value that is in the run's set, refused at its end if it is not
+    SKIP_LATE = 7  # to a state that is written when a run first gets there
 
 
 class GuardKind(Kind):

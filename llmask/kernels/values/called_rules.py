@@ -70,10 +70,8 @@ def note_value(grammar, row, kind, number):
     noted = grammar.rows[row]
     noted.begins_value = True
     noted.tracks = True
-    if (kind == EdgeKind.CALL_PLAIN or kind == EdgeKind.CALL_MANY) and has_unknown(grammar, number):
+    if kind == EdgeKind.CALL_PLAIN and has_unknown(grammar, number):
         noted.is_tentative = True
-        if kind == EdgeKind.CALL_PLAIN:
-            noted.is_limited = True
 
 
 @inline

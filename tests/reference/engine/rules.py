@@ -16,7 +16,7 @@ from .regex import Regex, is_empty
 
 Lexemes = Mapping[int, Regex] | Sequence[Regex]  # by the numbers that rules name
 
-SCAN, CALL, SKIP, CALL_NEW, CALL_PLAIN, CALL_MANY, CALL_OPEN, CALL_AGAIN = range(8)  # kinds of edges
+SCAN, CALL, SKIP, CALL_NEW, CALL_PLAIN, CALL_OPEN, CALL_AGAIN = range(7)  # kinds of edges
 COUNT, ADD, CHECK, MORE = range(4)  # kinds of guards
 Required = frozenset[int] | tuple[tuple[int, ...], ...]  # members, or the nodes of a condition
 ANOTHER = -1  # a member without a number

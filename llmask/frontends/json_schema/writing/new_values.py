@@ -2,9 +2,10 @@
 
 Different texts of a string are different values, as their escapes are resolved before they are compared, and so are
 those of literals. Objects and arrays have several writings, but no token holds the whole of one with two keys, or with
-a number in another writing; numbers themselves are so short that some do. Objects that may have an open string are
-many, whatever is left out. Of open values there is always another one, so that nothing has to be left out beforehand:
-strings that may go on, objects that may have another free key, arrays that may have another item.
+a number in another writing; numbers themselves are so short that some do. Of open values there is always another one,
+so that nothing has to be left out beforehand: strings that may go on, objects that may have another free key, arrays
+that may have another item. Objects and arrays whose members are known are called for as open ones where what may become
+one before them is followed (followed_objects.py, followed_arrays.py).
 
 In: schemas of a place, or a node of strings. Out: a kind of edge. Cost: 0.1 ms for a string, once each.
 """
@@ -26,7 +27,7 @@ from llmask.frontends.json_schema.meaning.place import Conjunction, Part, Schema
 from llmask.frontends.json_schema.meaning.ranges import range_of
 from llmask.frontends.json_schema.meaning.string_keywords import string_node
 from llmask.frontends.json_schema.meaning.types import types_of
-from llmask.grammar.kinds import CALL_MANY, CALL_NEW, CALL_OPEN, CALL_PLAIN
+from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
@@ -49,7 +50,7 @@ def kind_of_place(context: Context, schemas: list[SchemaAt], is_followed: bool =
         return CALL_NEW
     if _every_alternative(context, conjunction, _all_are_open_or_followed if is_followed else _all_are_open):
         return CALL_OPEN
-    return CALL_MANY if _any_alternative(context, conjunction, _has_many_objects) else CALL_PLAIN
+    return CALL_PLAIN
 
 
 def _may_be_number(context: Context, conjunction: Conjunction, depth: int = 0) -> bool:
@@ -113,27 +114,6 @@ def _has_overlaps(context: Context, conjunction: Conjunction) -> bool:
 
 def _is_plain(conjunction: Conjunction) -> bool:
     return not conjunction.choices and not any(shape.has_values for _, _, shape in conjunction.parts)
-
-
-def _has_many_objects(context: Context, parts: list[Part]) -> bool:
-    """Whether it is plain to see that there are objects, with a member whose value is an open string."""
-    if "object" not in types_of(parts):
-        return False
-    layout = layout_of(context, parts)
-    if layout.witnesses or layout.low > 1 or layout.high is not None:
-        return False
-
-    def has_open_strings(schemas: list[SchemaAt]) -> bool:
-        found = settle(context, conjunction_of(context, schemas))
-        return _any_alternative(context, found, _is_open)
-
-    for entry in layout.entries:
-        if not entry.is_required or has_open_strings(entry.schemas):
-            continue
-        if not finite_values(context, entry.schemas, MOST_VALUES):
-            return False
-    members = [entry.schemas for entry in layout.entries] + [cell.schemas for cell in layout.cells]
-    return any(map(has_open_strings, members))
 
 
 def _all_are_open(context: Context, parts: list[Part], is_followed: bool = False) -> bool:

@@ -32,7 +32,6 @@ from llmask.frontends.json_schema.writing.divided_items import LITERALS, item_pa
 from llmask.frontends.json_schema.writing.new_values import kind_of_place
 from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
 from llmask.grammar.kinds import (
-    CALL_MANY,
     CALL_NEW,
     CALL_OPEN,
     CALL_PLAIN,
@@ -214,7 +213,7 @@ class _UniqueArray:
         """Call for a new value of `schemas`, those of an item or of a part of them."""
         writer = self.writer
         kind = kind_of_place(writer, schemas, is_followed=self.finite(index) is None)
-        writer.shares_places |= kind in (CALL_PLAIN, CALL_MANY)
+        writer.shares_places |= kind == CALL_PLAIN
         if kind == CALL_OPEN:
             mark = writer.synthetic("followed", lambda: {FOLLOWED: True})
             rule = writer.rule_of([*schemas, (mark, self.path)])

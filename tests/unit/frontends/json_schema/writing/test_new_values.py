@@ -10,7 +10,7 @@ from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.new_values import kind_of_place, kind_of_strings
 from llmask.frontends.json_schema.writing.translation import Translation
-from llmask.grammar.kinds import CALL_MANY, CALL_NEW, CALL_OPEN, CALL_PLAIN
+from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN
 
 KINDS: list[tuple[Any, int]] = [
     ({"type": "string"}, CALL_OPEN),
@@ -38,8 +38,8 @@ KINDS: list[tuple[Any, int]] = [
     ({"type": "object", "additionalProperties": {"type": "number"}}, CALL_OPEN),
     ({"type": "object", "additionalProperties": {"type": "number", "minimum": 1}}, CALL_OPEN),
     ({"type": "object", "additionalProperties": {"type": "boolean"}}, CALL_OPEN),
-    ({"type": "object", "propertyNames": {"maxLength": 2}}, CALL_MANY),
-    ({"type": "object", "additionalProperties": False, "properties": {"a": {"type": "string"}}}, CALL_MANY),
+    ({"type": "object", "propertyNames": {"maxLength": 2}}, CALL_PLAIN),
+    ({"type": "object", "additionalProperties": False, "properties": {"a": {"type": "string"}}}, CALL_PLAIN),
     ({"type": "object", "additionalProperties": False, "properties": {"a": {"enum": ["x", "y"]}}}, CALL_PLAIN),
     ({"type": "object", "properties": {"a": {"type": "string"}, "b": {"enum": [1]}}, "required": ["b"]}, CALL_OPEN),
     (
