@@ -135,6 +135,15 @@ def list_begun(grammar, n):
 
 
 @inline
+def may_close(text, n):
+    """Whether an array or object may end within n bytes."""
+    for i in range(n):
+        if text[i] == CLOSE_ARRAY or text[i] == CLOSE_OBJECT:
+            return True
+    return False
+
+
+@inline
 def read_beginning(grammar, n, is_whole):
     """As `read_values` for a beginning; of values with one writing nothing is read to the stack."""
     if not _has_writings(grammar, n):

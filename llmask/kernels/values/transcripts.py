@@ -90,7 +90,10 @@ def read_text(grammar, transcript, row):
 
 @kernel
 def list_open_starts(grammar, transcript):
-    """List the starts of the tracked values that did not end, in `close_values`; returns how many."""
+    """List the starts of the tracked values that did not end, in `close_values`; returns how many, the innermost first.
+
+    Of the first `n_near` no array or object goes on inside with more in it that began.
+    """
     n = 0
     oldest = transcript
     start = value_start_before(grammar, transcript)
@@ -98,10 +101,13 @@ def list_open_starts(grammar, transcript):
         n = put(reserve(grammar.close_values, n + 1), n, start)
         oldest = start
         start = value_start_before(grammar, transcript_before(grammar, start))
+    grammar.n_near = n
     if grammar.is_json == 0 or n == 0:
         return n
     n_bytes = read_text(grammar, transcript, row_of_value_start(grammar, oldest))
     n_begun = list_begun(grammar, n_bytes)
+    most_inside = n_begun - 2
+    grammar.n_near = 0
     # positions of both go down, from the innermost value on
     n_listed = 0
     position = n_bytes
@@ -115,4 +121,6 @@ def list_open_starts(grammar, transcript):
             n_begun -= 1
         if position == n_bytes or (n_begun > 0 and grammar.value_stack[n_begun - 1] == position):
             n_listed = put(grammar.close_values, n_listed, start)
+            if n_begun > most_inside:
+                grammar.n_near = n_listed
     return n_listed
