@@ -162,6 +162,8 @@ def _arrays(context: Context, layout: ArrayLayout, most: int, depth: int) -> lis
 def _objects(context: Context, parts: list[Part], most: int, depth: int) -> list[Any] | None:
     layout = layout_of(context, parts)
     required = [entry for entry in layout.entries if entry.is_required]
+    if any(finite_values(context, entry.schemas, 0, depth + 1) == [] for entry in required):
+        return []
     is_full = layout.high is not None and layout.high <= len(required)
     entries = required if is_full else list(layout.entries)
     for cell in () if is_full else layout.cells:

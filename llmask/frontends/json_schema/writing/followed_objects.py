@@ -38,7 +38,7 @@ from llmask.frontends.json_schema.writing.new_values import kind_of_place
 from llmask.grammar.kinds import CALL_OPEN, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.object_layout import Layout
+    from llmask.frontends.json_schema.meaning.object_layout import Entry
     from llmask.frontends.json_schema.meaning.place import SchemaAt
     from llmask.frontends.json_schema.writing.writer import Writer
 
@@ -46,14 +46,21 @@ Members = dict[int, Any]  # values by the numbers of members
 
 
 def emit_followed(
-    writer: Writer, layout: Layout, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
+    writer: Writer,
+    entries: list[Entry],
+    is_any_order: bool,
+    path: Path,
+    rule: RuleId,
+    start: StateId,
+    end: StateId,
+    depth: int,
 ) -> None:
-    """Edges from `start` to `end` over every object of a layout, in a rule that calls for new values."""
+    """Edges from `start` to `end` over every object of these members, in a rule that calls for new values."""
     body = writer.rules.rule(pointer(path))
     writer.rules.call(start, body, end)
     last = writer.rules.state(body)
     writer.rules.final(last)
-    _FollowedObject(writer, layout, path, body, last, depth).write(writer.rules.start_state(body))
+    _FollowedObject(writer, entries, is_any_order, path, body, last, depth).write(writer.rules.start_state(body))
 
 
 def _can_be_listed(value: Any) -> bool:
@@ -170,13 +177,22 @@ class _FollowedObject(Followed):
     named : by member, the state after its key.
     """
 
-    def __init__(self, writer: Writer, layout: Layout, path: Path, rule: RuleId, end: StateId, depth: int) -> None:
-        required = (at for at, entry in enumerate(layout.entries) if entry.is_required)
-        super().__init__(writer, [entry.schemas for entry in layout.entries], required, path, rule, depth)
+    def __init__(
+        self,
+        writer: Writer,
+        entries: list[Entry],
+        is_any_order: bool,
+        path: Path,
+        rule: RuleId,
+        end: StateId,
+        depth: int,
+    ) -> None:
+        required = (at for at, entry in enumerate(entries) if entry.is_required)
+        super().__init__(writer, [entry.schemas for entry in entries], required, path, rule, depth)
         self.end = end
-        self.names = [entry.name for entry in layout.entries]
+        self.names = [entry.name for entry in entries]
         self.number_of = {name: at for at, name in enumerate(self.names)}
-        self.is_any_order = writer.options.property_order == "any"
+        self.is_any_order = is_any_order
         self.named: list[StateId] = []
 
     # --- the object

@@ -75,7 +75,7 @@ def emit_object(writer: Writer, parts: list[Part], rule: RuleId, start: StateId,
         if values:
             return emit_different(writer, parts, layout, values, rule, start, end, depth)
     if any(FOLLOWED in schema for schema, _, _ in parts) and can_be_followed(layout):
-        return emit_followed(writer, layout, path, rule, start, end, depth)
+        return _emit_layout(writer, layout, path, rule, start, end, depth, is_followed=True)
     is_tracked = writer.options.unique_keys
     if layout.cells and (layout.low > 1 or layout.high is not None or layout.witnesses or is_tracked):
         layout = with_few_keys_declared(writer, layout)
@@ -100,7 +100,14 @@ def with_few_keys_declared(writer: Writer, layout: Layout) -> Layout:
 
 
 def _emit_layout(
-    writer: Writer, layout: Layout, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
+    writer: Writer,
+    layout: Layout,
+    path: Path,
+    rule: RuleId,
+    start: StateId,
+    end: StateId,
+    depth: int,
+    is_followed: bool = False,
 ) -> None:
     entries, cells, low, high, witnesses = layout
     if writer.void:
@@ -136,6 +143,8 @@ def _emit_layout(
         help = "lower minProperties, or allow more keys"
         return writer.nothing(f"minProperties is {low}, but only {len(entries)} keys are allowed", path, help)
     is_any_order = len(entries) + (len(cells) > 0) > 1 and _is_any_order(writer, len(entries), path)
+    if is_followed:
+        return emit_followed(writer, entries, is_any_order, path, rule, start, end, depth)
     is_tracked = writer.options.unique_keys and bool(cells)
     if is_any_order or high is not None or low > 1 or witnesses or is_tracked:
         counted = CountedObject(entries, cells, low, high, witnesses, path, is_any_order)

@@ -212,7 +212,8 @@ class _UniqueArray:
     def _call(self, index: int, start: StateId, end: StateId, schemas: list[SchemaAt]) -> None:
         """Call for a new value of `schemas`, those of an item or of a part of them."""
         writer = self.writer
-        kind = kind_of_place(writer, schemas, is_followed=self.finite(index) is None)
+        # where all items are alike, how many there are tells whether another one is left
+        kind = kind_of_place(writer, schemas, is_followed=self.finite(index) is None or self.layout.n_prefix == 0)
         writer.shares_places |= kind == CALL_PLAIN
         if kind == CALL_OPEN:
             mark = writer.synthetic("followed", lambda: {FOLLOWED: True})
@@ -225,7 +226,7 @@ class _UniqueArray:
         """Guard of the comma before the item at `index`, or a later one of the same kind."""
         is_loop = index >= max(self.layout.n_prefix, 1)
         most = UNBOUNDED if self.high is None or not is_loop else self.high - 1
-        if self.finite(index) is not None:
+        if self.finite(index) is not None and self.layout.n_prefix > 0:
             return self.writer.rules.check_guard(0, most, another_of=self._rule_at(index))
         return NO_GUARD if most == UNBOUNDED else self.writer.rules.check_guard(0, most)
 

@@ -19,6 +19,7 @@ OPEN = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
 KIND = {"enum": ["a", "ab", 1, None]}
 WORDS = {"type": "string", "pattern": "^[ab]{0,2}$"}
+CLOSED = {"additionalProperties": False}
 ORDERS = ["any", "schema"]
 
 
@@ -94,6 +95,45 @@ def test_what_another_alternative_wrote_is_not_missing_here(compiler: llmask.Com
     assert following(compiler, schema, text, order) == ","
     assert following(compiler, schema, text + ',"kind":"', order) == "a"
     assert '"' not in following(compiler, schema, f'{text},"kind":"a"}},{{"name":"x', order)
+
+
+FLAGS = array_of("flag", flag=FLAG)["items"]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    "items",
+    [
+        {**FLAGS, "properties": {"flag": FLAG, "more": {"$ref": "#/items"}}, "required": ["more"]},
+        {"properties": {"flag": FLAG}, "required": ["z"], "propertyNames": {"enum": ["flag"]}, **CLOSED},
+        {"type": "object", "if": {"required": ["z"]}, "then": {"propertyNames": {"enum": ["a"]}}, "else": FLAGS},
+    ],
+)
+def test_an_object_that_never_ends_does_not_begin(compiler: llmask.Compiler, items: Any, order: str) -> None:
+    """A required member was offered although nothing is a value of it."""
+    schema = {"type": "array", "uniqueItems": True, "items": items}
+    matcher = compiler.json_schema(schema, property_order=order).matcher()
+    with pytest.raises(llmask.TokenRejected):
+        matcher.accept_bytes(b'[{"more":{')
+    assert b"more" not in matcher.text()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_where_all_values_are_known_no_comma_comes(compiler: llmask.Compiler, order: str) -> None:
+    schema = array_of(flag=FLAG, kind={"enum": [1, 2]})
+    objects = [{}, *({"flag": flag} for flag in (True, False)), *({"kind": kind} for kind in (1, 2))]
+    objects += [{"flag": flag, "kind": kind} for flag in (True, False) for kind in (1, 2)]
+    for n in range(1, len(objects)):
+        text = json.dumps(objects[:n], separators=(",", ":"))[:-1]
+        assert following(compiler, schema, text, order) == ",]"
+        assert following(compiler, schema, text + ",", order) == "{"
+    assert following(compiler, schema, json.dumps(objects, separators=(",", ":"))[:-1], order) == "]"
+
+
+def test_a_list_of_nothing_is_the_only_one(compiler: llmask.Compiler) -> None:
+    never = {"type": "object", "properties": {"a": {"not": {}}}, "required": ["a"]}
+    schema = {"type": "array", "uniqueItems": True, "items": {"type": "array", "items": never}}
+    assert following(compiler, schema, "[[]", "schema") == "]"
 
 
 def test_numbers_of_too_many_digits_are_refused_at_the_end(compiler: llmask.Compiler) -> None:
