@@ -184,7 +184,7 @@ def state_following(grammar, number, target, texts, beginning):
     Negative: DERIVES_NOTHING, or MISSING. `beginning` is what `read_beginning` returned, and the end of the text.
     """
     top, end, n = beginning
-    known = texts_close(grammar, texts, top, end, n)
+    known = texts_close(grammar, texts, top, end, n, grammar.max_unique)
     if known == NO_TEXTS:
         return target
     known = add_text(grammar, known, number_so_far(grammar, top))

@@ -133,8 +133,8 @@ def add_text(grammar, texts, text):
 
 
 @kernel
-def texts_close(grammar, texts, top, end, n):
-    """The texts of a set to which the value comes close whose beginning was read to the stack."""
+def texts_close(grammar, texts, top, end, n, most):
+    """The texts of a set to which the value comes close whose beginning was read to the stack, `most` at most."""
     found = NO_TEXTS
     for i in range(FIRST_CHUNK, list_length(grammar.text_sets, texts), PAIR_INTS):
         first = _chunk_number(grammar, texts, i) << CHUNK_BITS
@@ -145,23 +145,14 @@ def texts_close(grammar, texts, top, end, n):
             while word != 0:
                 if word & 1 != 0 and comes_close(grammar, text, top, end, n):
                     found = add_text(grammar, found, text)
+                    if n_texts(grammar, found) >= most:
+                        return found
                 word >>= 1
                 text += 1
     return found
 
 
-@kernel
+@inline
 def one_comes_close(grammar, texts, top, end, n):
-    """Whether the value whose beginning was read to the stack comes close to one of a set."""
-    for i in range(FIRST_CHUNK, list_length(grammar.text_sets, texts), PAIR_INTS):
-        first = _chunk_number(grammar, texts, i) << CHUNK_BITS
-        chunk = _chunk_bits(grammar, texts, i)
-        for j in range(CHUNK_WORDS):
-            word = list_item(grammar.text_chunks, chunk, j) & 0xFFFFFFFF
-            text = first + 32 * j
-            while word != 0:
-                if word & 1 != 0 and comes_close(grammar, text, top, end, n):
-                    return True
-                word >>= 1
-                text += 1
-    return False
+    """Whether it comes close to one of them."""
+    return texts_close(grammar, texts, top, end, n, 1) != NO_TEXTS
