@@ -54,7 +54,7 @@ class FreeKeys(NamedTuple):
 
 
 class ConditionedObject(NamedTuple):
-    """An object of members: named keys in order, those of one name in a row, then free keys.
+    """The members that an object may have: named keys in order, all members with one name together, then free keys.
 
     low            how many keys there must be: none, or one
     is_tracked     a free key must not be repeated: the class of its value would be another

@@ -1,7 +1,8 @@
 """Arrays of a bounded length that differ from those before them, as followed_objects.py has it of objects.
 
 An array can always go on in an item that can, as long as one is to come: an open string, an object with free keys.
-After the last of these, or from the beginning where there is none, known arrays that begin with its items are followed.
+After the last such item (from the beginning, if no item can go on) the known arrays that begin with its items are
+followed.
 
     item[i] -value-> done[i] -[follow]-> after[i] -","-> item[i + 1]     after[i] -"]"-> end, if there are enough
 

@@ -121,7 +121,7 @@ class Followed:
         self.writer.following.append(following)
 
     def write_without(self, at: int, refused: dict[Any, Any], value: StateId) -> None:
-        """A value of a member that is none of those refused; what follows it is as ever."""
+        """Write a value of a member, any but the refused ones; the run goes on as after every value."""
         rules = self.writer.rules
         done = rules.state(self.rule)
         others = [all_but(self.writer, list(refused.values()), self.path)] if refused else []
@@ -148,7 +148,7 @@ class Followed:
         return {key: values[0] for key, values in times.items() if len(values) >= n_completions}
 
     def _key_of(self, value: Any) -> Any:
-        """What equal values share; None for those that no schema lists: such objects are refused at their ends."""
+        """What equal values share; None where no schema can list it: such objects are refused at their ends."""
         return equality_key(value, self.path) if _can_be_listed(value) else None
 
     def _can_come(self, at: int, members: Members, after: list[int]) -> bool:
@@ -315,7 +315,7 @@ class _FollowedObject(Followed):
         return members if is_possible else None
 
     def _next(self, left: list[int]) -> list[int]:
-        """Members of which the next one may be."""
+        """Members that may come next."""
         if self.is_any_order:
             return left
         first = min((at for at in left if at in self.required), default=len(self.names))

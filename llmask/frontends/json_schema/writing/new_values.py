@@ -124,10 +124,11 @@ def _all_are_open(context: Context, parts: list[Part], is_followed: bool = False
         elif kind == "object":
             layout = layout_of(context, parts)
             is_open = _objects_are_open(context, layout) or (is_followed and can_be_followed(layout))
-        else:
+        elif kind == "array":
             arrays = ArrayLayout(context, parts)
-            is_followed_array = is_followed and most_followed_items(arrays) > 0
-            is_open = kind == "array" and (is_followed_array or _arrays_are_open(context, arrays))
+            is_open = (is_followed and most_followed_items(arrays) > 0) or _arrays_are_open(context, arrays)
+        else:
+            is_open = False
         if not is_open:
             return False
     return True

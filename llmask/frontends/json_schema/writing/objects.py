@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 FEW_KEYS = 64  # free keys that are so few are written as declared ones where keys are counted or not repeated
-MANY_WITNESSES = 2  # keys of certain sets, each of which doubles the states, beyond which there is a condition
+MANY_WITNESSES = 2  # keys of certain sets, each doubles the states; where there are more, a condition tells
 MANY = 32  # optional properties in a row that are cut into fans
 
 

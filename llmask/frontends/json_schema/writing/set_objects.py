@@ -195,7 +195,7 @@ class _SetObject:
 
 
 def rule_of_keys(writer: Writer, keys: int) -> RuleId:
-    """Rule of the keys of a node, of which variants can be made."""
+    """Rule of the keys of a node; variants without some of them can be made."""
 
     def make() -> RuleId:
         rule = _rule_over(writer, keys)
