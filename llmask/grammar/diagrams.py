@@ -60,15 +60,32 @@ class Diagrams:
         return found[condition]
 
     def exactly_one(self, conditions: Iterable[int]) -> int:
-        """One condition and no other."""
-        level = [(self.negated(condition), condition) for condition in conditions] or [(TRUE, FALSE)]  # none, one
-        while len(level) > 1:
-            joined = []
-            for (none, one), (other_none, other_one) in zip(level[::2], level[1::2], strict=False):
-                found = self.either(self.both(one, other_none), self.both(none, other_one))
-                joined.append((self.both(none, other_none), found))
-            level = joined + level[len(level) & ~1 :]
-        return level[0][1]
+        """One condition and no other: of all at once, as most members leave few that may still hold."""
+        start = tuple(sorted(condition for condition in conditions if condition != FALSE))
+        found: dict[tuple[int, ...], int] = {}
+        waiting = [start]
+        while waiting:
+            state = waiting[-1]
+            if len(state) < 2 or state[1] == TRUE:
+                found[state] = state[0] if len(state) == 1 else FALSE
+                waiting.pop()
+                continue
+            spend(len(state) // 8)
+            asked = [self.nodes[number] for number in state]
+            member = min(asked)[0]
+            below = []
+            for is_there in (False, True):
+                ways = [
+                    one[1 + is_there] if one[0] == member else number for number, one in zip(state, asked, strict=True)
+                ]
+                below.append(tuple(sorted([way for way in ways if way != FALSE])))
+            unknown = [one for one in below if one not in found]
+            if unknown:
+                waiting += unknown
+            else:
+                found[state] = self._node(member, found[below[0]], found[below[1]])
+                waiting.pop()
+        return found[start]
 
     def absent(self, members: Iterable[int]) -> int:
         """The condition that none of some members is there."""
@@ -82,6 +99,24 @@ class Diagrams:
         found = FALSE
         for member in sorted({*members}, reverse=True):
             found = self._node(member, found, TRUE)
+        return found
+
+    def between(self, members: Iterable[int], low: int, high: int | None = None) -> int:
+        """The condition that some members are there, at least `low` and at most `high` of them."""
+        wanted = sorted({*members}, reverse=True)
+        if low > len(wanted):
+            return FALSE
+        most = low if high is None else min(high, len(wanted)) + 1  # so many, or more
+        found = [TRUE if low <= n and (high is None or n <= high) else FALSE for n in range(most + 1)]
+        for member in wanted:
+            found = [self._node(member, found[n], found[min(n + 1, most)]) for n in range(most + 1)]
+        return found[0]
+
+    def in_turn(self, members: Iterable[int]) -> int:
+        """The condition that none of some members is there without all before it."""
+        none = found = TRUE
+        for member in sorted({*members}, reverse=True):
+            none, found = self._node(member, none, FALSE), self._node(member, none, found)
         return found
 
     def condition(self, node: int, members: Sequence[int]) -> Condition:
@@ -205,6 +240,11 @@ class Condition(NamedTuple):
             member, absent, there = self.nodes[at : at + NODE_FIELDS]
             holds.append(holds[absent] or (member in members and holds[there]))
         return holds[-1]
+
+    def possible(self) -> set[int]:
+        """Members of the sets that fulfil it."""
+        nodes = self.nodes
+        return {nodes[at] for at in range(0, len(nodes), NODE_FIELDS) if nodes[at + 2] != FALSE}
 
     def __str__(self) -> str:
         members = sorted(set(self.nodes[::NODE_FIELDS]))

@@ -19,13 +19,13 @@ few states and n edges. A rule does one or the other, never both:
     add_guard        passes iff member is not in the set, and there is room:       the set with member
                      |set + member| + |required - set - member| <= high
     check_guard      passes iff required is part of the set, low <= |set| <= high  the set
-    more_guard       passes iff there is room for one more, and those required     the set
+    more_guard       passes iff one more may come, and those required with it      the set
 
     object:  start -"{"-> first; first -"}"-> end [check required]; first, next -key_i [add i]-> named;
              named -":"-> value; value -> after; after -","-> next [check high]; after -"}"-> end [check required]
 
 What is required may be a *condition* on the members that a set has at its end (diagrams.py): then an add_guard passes
-where some members to come fulfil it, and a check_guard where it is fulfilled.
+where some members to come fulfil it, and a check_guard where it is fulfilled. How many there may be is part of it.
 
 A set may also remember the texts of values, what it takes for arrays without repetition: an edge that *calls for a new
 value* takes a value of a rule whose text is not in the run's set, and the set has it as one more member afterwards. How
@@ -150,6 +150,7 @@ class Rules:
         self._lexeme_texts: dict[int, str] = {}
         self._guard_ids: dict[tuple[int, ...], GuardId] = {}
         self._required_places: dict[frozenset[int] | Condition, int] = {}
+        self._last_condition: tuple[Condition | None, int] = (None, 0)
 
     def rule(self, name: str) -> RuleId:
         """Declare a rule and its start state; edges may call it before it has any."""
@@ -256,7 +257,8 @@ class Rules:
         ----------
         member : a number from 0, which must not be in the set yet, or ANOTHER, which never is. A set takes memory for
             its largest member: number them from 0.
-        high : members that the set may have at its end, so that there is room left for those required.
+        high : members that the set may have at its end, so that there is room left for those required; not beside a
+            condition.
         required : members that are still to come where they are not in the set.
         cap : ANOTHER is not added to a set of so many members. Choose it as low as the grammar allows: a set that
             stops growing lets the parser's rows repeat. Without bounds on the size, use no guard for such members.
@@ -266,9 +268,9 @@ class Rules:
         last = min(cap, UNBOUNDED) if member == ANOTHER else passed
         return self._guard(ADD, member, min(high, UNBOUNDED), self._required(required), last)
 
-    def more_guard(self, condition: Condition, high: int = UNBOUNDED, passed: int = 0) -> GuardId:
-        """Number of a guard that asks for room for one more member, and for those that a condition asks for then."""
-        return self._guard(MORE, passed, min(high, UNBOUNDED), self._required(condition), 0)
+    def more_guard(self, condition: Condition, passed: int = 0) -> GuardId:
+        """Number of a guard that asks whether one more member may come, and those that a condition asks for then."""
+        return self._guard(MORE, passed, UNBOUNDED, self._required(condition), 0)
 
     def check_guard(
         self,
@@ -330,10 +332,12 @@ class Rules:
         return place
 
     def _condition(self, condition: Condition) -> int:
-        place = self._required_places.get(condition)
-        if place is None:
-            place = self._required_places[condition] = len(self.required)
-            self.required.extend((CONDITION, len(condition.nodes) // NODE_FIELDS, *condition.nodes))
+        last, place = self._last_condition  # a guard of each member asks, and a hash takes 2 ns a number
+        if condition is not last:
+            place = self._required_places.setdefault(condition, len(self.required))
+            self._last_condition = condition, place
+            if place == len(self.required):
+                self.required.extend((CONDITION, len(condition.nodes) // NODE_FIELDS, *condition.nodes))
         return place
 
     def members(self, place: int) -> list[int]:
@@ -390,6 +394,7 @@ class Rules:
         n_guards = len(self.guards) // GUARD_FIELDS
         self._guard_ids = {row: number for row, number in self._guard_ids.items() if number < n_guards}
         places = self._required_places.items()
+        self._last_condition = (None, 0)
         self._required_places = {members: place for members, place in places if place < len(self.required) - 1}
 
     def without_rules(self) -> Rules:

@@ -160,12 +160,12 @@ def _conditioned(nodes: Any, with_spaces: bool, table: int, is_in_order: bool) -
     for name, (member, word) in enumerate(((7, b"a"), (8, b"bb"), (40, b"caa"))):
         passed = member + 1 if is_in_order else 0
         after = rules.state(rule) if is_in_order else here
-        rules.scan(choose, build.word(word), after, rules.add_guard(member, 3, condition, passed=passed))
+        rules.scan(choose, build.word(word), after, rules.add_guard(member, required=condition, passed=passed))
         if is_in_order or name == 2:
             following = rules.state(rule) if is_in_order else choose
             if is_in_order:
                 rules.skip(choose, following)
-            rules.scan(after, build.word(b"cab"), following, rules.more_guard(condition, 3, passed))
+            rules.scan(after, build.word(b"cab"), following, rules.more_guard(condition, passed))
             rules.scan(after, build.word(b"ba"), last, rules.check_guard(required=condition))
             choose = following
     rules.final(last)

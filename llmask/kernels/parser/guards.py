@@ -9,7 +9,7 @@ A run of a rule carries one parameter, 0 on entry: a count, or the number of a s
                                               ANOTHER only if |set| < cap
     CHECK      low, high, required, rule + 1  passes iff required is part of the set and low <= |set| <= high, and the
                                               rule (if any) derives a value that is not in the set
-    MORE       passed, high, required         passes iff there is room for one more and those required with it
+    MORE       passed, -, required            passes iff one more may come, and those required with it
     FOLLOW     number, -, required            of skips that lead elsewhere for some values, see tracked_values.py
 
 Sets are interned lists, set 0 is empty, so that equal sets are equal numbers and rows that differ in nothing else are
@@ -18,8 +18,8 @@ one row. Members without a name or a text are counted only.
     set        [size, its texts (text_sets.py), words of 32 bits: the named members; the last word is not 0]
     required   [size, number of words, words], one after the other in `required`; the one at 0 is empty
     condition  [CONDITION, number of nodes, nodes] instead: a decision diagram (grammar/diagrams.py) that tells which
-               sets may end. Those required are then the fewest with which the set fulfils it; of members below
-               `passed` none is to come (ADD of a member has it where ADD of ANOTHER has `cap`)
+               sets may end. ADD and MORE then ask whether members to come fulfil it, none of them below `passed` (ADD
+               of a member has it where ADD of ANOTHER has `cap`); those missing are the fewest that do
 
 Whether a guard passes is asked of every edge of a row; the parameter after an edge is made only when the edge is
 taken: a row of 600 keys would make 600 sets of 80 bytes.
@@ -71,7 +71,7 @@ def _passes_set(grammar, guard, number):
             return False
         return asked.rule == 0 or variant(grammar, asked.rule - 1, number) >= 0
     if asked.kind == GuardKind.MORE or grammar.required[asked.required] == CONDITION:
-        return _leads_on(grammar, guard, number, size)
+        return _leads_on(grammar, guard, number)
     member = asked.member
     if member != ANOTHER and _has(grammar, number, member):
         return False
@@ -84,14 +84,14 @@ def _passes_set(grammar, guard, number):
 
 
 @kernel
-def _leads_on(grammar, guard, number, size):
+def _leads_on(grammar, guard, number):
     """Whether some members to come fulfil the condition of a guard of the kind MORE or ADD."""
     asked = grammar.guards[guard]
     if asked.kind == GuardKind.MORE:
-        return size + _n_to_come(grammar, number, NOBODY, asked.required, asked.low, True) <= asked.high
+        return _can_fulfil(grammar, number, NOBODY, asked.required, asked.low)
     if asked.member != ANOTHER and _has(grammar, number, asked.member):
         return False
-    return size + 1 + _n_to_come(grammar, number, asked.member, asked.required, asked.cap, False) <= asked.high
+    return _can_fulfil(grammar, number, asked.member, asked.required, asked.cap)
 
 
 @inline
@@ -140,36 +140,70 @@ def _has(grammar, number, member):
 
 
 @kernel
-def _n_to_come(grammar, number, added, condition, passed, is_one_more):
-    """The fewest members with which a set and `added` fulfil a condition; above UNLIMITED if none do.
+def _can_fulfil(grammar, number, added, condition, passed):
+    """Whether a set fulfils a condition with `added` and some members to come; at least one if `added` is NOBODY.
 
-    `is_one_more`: at least one. Nodes follow those to which they lead, so one sweep tells it of each.
+    Ways down the diagram are tried one by one, first those on which no other member comes; not those on which the set
+    alone leads nowhere. No node is tried twice: of those that were, each has the one before it in a chain.
+    """
+    n_missing(grammar, number, condition)
+    fewest = grammar.fewest_to_come
+    lists = grammar.required
+    n = lists[condition + N_REQUIRED_WORDS] + FIRST_NODE
+    chain = reserve(grammar.tried_ways, 2 * n)  # by 2 * node + 1 where a member comes; all 0 between calls
+    waiting = reserve(grammar.ways_to_try, 2 * n)
+    waiting[0] = 2 * (n - 1) + (added != NOBODY)
+    n_waiting = 1
+    last = NOBODY
+    found = False
+    while n_waiting > 0 and not found:
+        n_waiting -= 1
+        way = waiting[n_waiting]
+        node, has_come = way >> 1, way & 1
+        if node < FIRST_NODE:
+            found = node == TRUE and has_come != 0
+            continue
+        if chain[way] != 0 or fewest[node] > UNLIMITED:
+            continue
+        chain[way] = last
+        last = way
+        at = condition + REQUIRED_WORDS + (node - FIRST_NODE) * NODE_FIELDS
+        member = lists[at + NODE_MEMBER]
+        is_there = member == added or _has(grammar, number, member)
+        if not is_there and member >= passed:
+            waiting[n_waiting] = 2 * lists[at + IF_THERE] + 1
+            n_waiting += 1
+        waiting[n_waiting] = 2 * lists[at + (IF_THERE if is_there else IF_ABSENT)] + has_come
+        n_waiting += 1
+    while last != NOBODY:
+        grammar.work += 1
+        before = chain[last]
+        chain[last] = 0
+        last = before
+    return found
+
+
+@kernel
+def _fewest_to_come(grammar, number, condition):
+    """The fewest members with which a set fulfils a condition; above UNLIMITED if none do.
+
+    Nodes follow those to which they lead, so one sweep tells it of each.
     """
     lists = grammar.required
-    n = lists[condition + N_REQUIRED_WORDS]
+    n = lists[condition + N_REQUIRED_WORDS] + FIRST_NODE
     grammar.work += n >> 3
-    fewest = reserve(grammar.fewest_to_come, 2 * (n + FIRST_NODE))
-    one_more = n + FIRST_NODE  # from here on: at least one
+    fewest = reserve(grammar.fewest_to_come, n)
     fewest[FALSE] = UNLIMITED + 1
     fewest[TRUE] = 0
-    fewest[one_more + FALSE] = UNLIMITED + 1
-    fewest[one_more + TRUE] = UNLIMITED + 1
     at = condition + REQUIRED_WORDS
-    for node in range(FIRST_NODE, one_more):
-        member, absent, there = lists[at + NODE_MEMBER], lists[at + IF_ABSENT], lists[at + IF_THERE]
-        at += NODE_FIELDS
-        if member == added or _has(grammar, number, member):
-            fewest[node] = fewest[there]
-            fewest[one_more + node] = fewest[one_more + there]
-        elif member < passed:
-            fewest[node] = fewest[absent]
-            fewest[one_more + node] = fewest[one_more + absent]
+    for node in range(FIRST_NODE, n):
+        there = fewest[lists[at + IF_THERE]]
+        if _has(grammar, number, lists[at + NODE_MEMBER]):
+            fewest[node] = there
         else:
-            come = min(fewest[there] + 1, UNLIMITED + 1)
-            fewest[node] = min(fewest[absent], come)
-            fewest[one_more + node] = min(fewest[one_more + absent], come)
-    root = n + FIRST_NODE - 1
-    return fewest[one_more + root] if is_one_more else fewest[root]
+            fewest[node] = min(fewest[lists[at + IF_ABSENT]], there + 1, UNLIMITED + 1)
+        at += NODE_FIELDS
+    return fewest[n - 1]
 
 
 @inline
@@ -191,7 +225,7 @@ def n_missing(grammar, number, required):
 @kernel
 def _count_missing(grammar, number, required):
     if grammar.required[required] == CONDITION:
-        return _n_to_come(grammar, number, NOBODY, required, 0, False)
+        return _fewest_to_come(grammar, number, required)
     n = 0
     for i in range(n_required_words(grammar, required)):
         n += count_bits(missing_word(grammar, number, required, i))

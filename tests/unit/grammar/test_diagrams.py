@@ -19,9 +19,17 @@ Holds = Callable[[frozenset[int]], bool]
 
 def random_condition(diagrams: Diagrams, rng: random.Random, n: int, depth: int) -> tuple[int, Holds]:
     """A node, and the same as a function of a set of members."""
-    kind = rng.randint(0, 5) if depth else rng.randint(0, 1)
+    kind = rng.randint(-2, 5) if depth else rng.randint(-2, 1)
     if kind < 2:
         some = rng.choices(range(n), k=rng.randint(0, n))
+        if kind == -2:
+            low, high = rng.randint(0, 3), rng.choice((None, 0, 1, 2, 4))
+            node = diagrams.between(some, low, high)
+            return node, lambda members: low <= len(members.intersection(some)) <= (n if high is None else high)
+        if kind == -1:
+            order = sorted(set(some))
+            turns = [{*order[:n_first]} for n_first in range(n + 1)]
+            return diagrams.in_turn(some), lambda members: members.intersection(some) in turns
         if kind == 0:
             return diagrams.present(some), lambda members: not members.isdisjoint(some)
         return diagrams.absent(some), lambda members: members.isdisjoint(some)

@@ -3,7 +3,8 @@
 Written one by one, alternatives that overlap multiply: `not: {required: [a, b]}` a hundred times are 2^100 ways to have
 the keys, and `oneOf` writes each alternative beside the negations of all others. Here the values of a key are divided
 into *classes* by the schemas that alternatives give them; a key with a value of one class is a *member* of the object,
-and all that the alternatives say is a decision diagram over members (grammar/diagrams.py).
+and all that the alternatives say is a decision diagram over members (grammar/diagrams.py). Where keys are counted, free
+keys of a class are a member each: its first key, its second, up to the largest number that a keyword tells apart.
 
     oneOf: [{required: [a], properties: {a: string}}, {required: [b]}]
     members   0: a, a string   1: a, something else   2: b        condition: exactly one of  0,  2;  not both 0 and 1
@@ -15,7 +16,6 @@ Cost: some microseconds a key and class, a unit of work for each node.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.errors import LimitExceeded, UnsupportedSchema
@@ -24,14 +24,14 @@ from llmask.frontends.json_schema.meaning.alternatives import is_void
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, is_false
 from llmask.frontends.json_schema.meaning.counts import count_range
 from llmask.frontends.json_schema.meaning.finite import texts_of
-from llmask.frontends.json_schema.meaning.marks import exclude_each_other, marks_of
+from llmask.frontends.json_schema.meaning.marks import Marks, exclude_each_other, marks_of
 from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, divided_keys, keys_node
 from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt
 from llmask.frontends.json_schema.meaning.string_keywords import pattern_string
 from llmask.frontends.json_schema.meaning.synthetic import KeySet, negated
 from llmask.frontends.json_schema.meaning.types import types_of
-from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, NOT, SOME_KEY
-from llmask.frontends.json_schema.reading.pointers import Path
+from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, EXCEPT, NOT, SOME_KEY
+from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.grammar.diagrams import FALSE, TRUE, Condition, Diagrams
 from llmask.work import share, spend
 
@@ -42,28 +42,31 @@ SHARE = 2  # reading alternatives may take this part of the work, so that some i
 ANYTHING: tuple[Any, ...] = (True, {})
 MAX_CLASSES = 512  # of the values of one key
 CLASS_WORK = 20  # a schema compared with a class of values, counted in subschemas visited
+FEWER_HELP = "Use fewer alternatives, or negate fewer of properties and patternProperties in one place."
 FEW_KEYS = 64  # free keys that are so few are written as declared ones, so that the others do not run out
 
 
 class FreeKeys(NamedTuple):
-    """Keys of a cell with values of one class; `member` is None where no alternative speaks of them."""
+    """Keys of a cell with values of one class: its first key is the first of `members`, and so on.
+
+    No members: no alternative speaks of them.
+    """
 
     keys: int
     schemas: list[SchemaAt]
-    member: int | None
+    members: range
 
 
 class ConditionedObject(NamedTuple):
-    """The members that an object may have: named keys in order, all members with one name together, then free keys.
+    """The members that an object may have: named keys in order, each with its number, those with one name together.
 
-    low            how many keys there must be: none, or one
-    is_tracked     a free key must not be repeated: the class of its value would be another
+    goes_on        where all members of a class are there, more of its keys may come
+    is_tracked     a free key must not be repeated: the class of its value would be another, or it would count twice
     """
 
-    entries: list[Entry]
+    entries: list[tuple[int, Entry]]
     cells: list[FreeKeys]
-    low: int
-    high: int | None
+    goes_on: bool
     condition: Condition
     is_tracked: bool
 
@@ -98,6 +101,19 @@ def conditioned_object(
         return None
 
 
+def object_with_keys(context: Context, parts: list[Part], path: Path) -> ConditionedObject | str:
+    """The object of parts that ask for one of a set of keys; a reason where no object fulfils them.
+
+    Raises
+    ------
+    LimitExceeded
+        When keys are divided into too many sets, values into too many classes, or too many are counted.
+    """
+    conjunction = Conjunction()
+    conjunction.parts = parts
+    return _Reader(context, conjunction, True).read(path)
+
+
 class _Reader:
     def __init__(self, context: Context, conjunction: Conjunction, is_needed: bool) -> None:
         self.context = context
@@ -111,76 +127,124 @@ class _Reader:
         self.named: dict[str, dict[Hashable, SchemaAt]] = {}
         self.key_sets: dict[int, dict[Hashable, SchemaAt]] = {}
         self.closes = False
+        self.counts = False
+        self.n_told = 1  # free keys of one class that alternatives tell from fewer
         # where nothing asks that a schema fails, a class may hold values of others: what is dear is not negated
         self.is_monotone = True
         # of a name, or a cell by its number: its sets of keys, and for each class of values the place at which the
-        # diagram asks for it, and the schemas that hold there
+        # diagram asks for its first key, and the schemas that hold there
         self.sets_of: dict[Hashable, int] = {}
         self.asked: dict[Hashable, list[tuple[int, frozenset[Hashable]]]] = {}
+        self.marks: dict[int, tuple[SchemaAt, Marks]] = {}  # by the identity of the first, which is kept with them
+        self.members: list[int] = []  # by the places at which the diagram asks for them
 
-    def read(self, path: Path) -> ConditionedObject | str | None:
+    def read(self, path: Path) -> ConditionedObject | str:
         context, conjunction = self.context, self.conjunction
-        if any(shape.has_values or shape.has_except for _, _, shape in conjunction.parts):
-            return None
+        if any(self._speaks_of_values(part) for part in conjunction.parts):
+            raise _NotExpressible
         at = 0
         for choice in conjunction.choices:  # names in the order of the text
             self._find_own_names(conjunction.parts[at : choice.position])
             at = choice.position
             self._find_names_of(choice)
         self._find_own_names(conjunction.parts[at:])
-        entries, cells, low, high = self._divided(path)
-        if low > 1 or (cells and high is not None):
-            return None
-        classes: dict[Hashable, list[_Class]] = {}
-        for key, schemas, sets in [
-            *((entry.name, entry.schemas, entry.witnesses) for entry in entries),
-            *((at, cell.schemas, cell.witnesses) for at, cell in enumerate(cells)),
-        ]:
-            self.sets_of[key] = sets
-            if type(key) is str or sets or self.closes:
-                classes[key] = self._classes(key, schemas, sets)
-        n_members = sum(map(len, classes.values()))
-        if n_members > context.options.limits.max_tracked_names or not n_members:
-            return None
-        first = dict(zip(classes, accumulate(map(len, classes.values()), initial=0), strict=False))
-        # the diagram asks for members in the order in which alternatives speak of them, which keeps it small
-        members: list[int] = []
-        for key in (
-            *(key for key in self.spoken_of if key in classes),
-            *(key for key in classes if key not in self.spoken_of),
-        ):
-            self.asked[key] = [(len(members) + n, one.held) for n, one in enumerate(classes[key])]
-            members += [first[key] + n for n in range(len(classes[key]))]
-        found = self.diagrams.all_of(self._conditions(entries))
+        low, high = _count_range([part for part in conjunction.parts if part[2].has_object])
+        self.n_told = max(self.n_told, low) if high is None else high
+        entries, cells = self._divided(path, high is not None)
+        self.counts |= low > 0 or (high is not None and (bool(cells) or len(entries) > high))
+        classes = self._all_classes(entries, cells)
+        numbers = self._numbers(classes)
+        conditions = self._conditions(entries)
+        if self.counts:
+            conditions.append(self._of_number(low, high))
+        found = self.diagrams.all_of(conditions)
         if found == FALSE:
-            return "no set of keys fulfils all of the alternatives"
-        condition = self.diagrams.condition(found, members)
+            return "no set of keys fulfils all that is asked of an object"
+        condition = self.diagrams.condition(found, self.members)
+        possible = condition.possible()
         named = [
-            entry._replace(schemas=one.schemas, is_required=False) for entry in entries for one in classes[entry.name]
+            (told[0], entry._replace(schemas=one.schemas, is_required=False))
+            for entry in entries
+            for one, told in zip(classes[entry.name], numbers[entry.name], strict=True)
         ]
         free: list[FreeKeys] = []
         for at, cell in enumerate(cells):
             if at not in classes and context.place_key(cell.schemas) not in context.void:
-                free.append(FreeKeys(cell.keys, cell.schemas, None))
-            free += [FreeKeys(cell.keys, one.schemas, first[at] + n) for n, one in enumerate(classes.get(at, ()))]
-        is_tracked = context.options.unique_keys or any(len(classes.get(at, ())) > 1 for at in range(len(cells)))
-        return ConditionedObject(named, free, low, high, condition, is_tracked)
+                free.append(FreeKeys(cell.keys, cell.schemas, range(0)))
+            for one, told in zip(classes.get(at, ()), numbers.get(at, ()), strict=True):
+                free.append(FreeKeys(cell.keys, one.schemas, told))
+        is_tracked = context.options.unique_keys or (bool(cells) and self.n_told > 1)
+        is_tracked |= any(len(classes.get(at, ())) > 1 for at in range(len(cells)))
+        return ConditionedObject(
+            [(number, entry) for number, entry in named if number in possible],
+            [cell for cell in free if not cell.members or cell.members[0] in possible],
+            high is None,
+            condition,
+            is_tracked,
+        )
 
-    def _divided(self, path: Path) -> tuple[list[Entry], list[Cell], int, int | None]:
+    def _speaks_of_values(self, part: Part) -> bool:
+        schema, _, shape = part
+        return shape.has_values or (shape.has_except and any(type(value) is dict for value in schema[EXCEPT]))
+
+    def _all_classes(self, entries: list[Entry], cells: list[Cell]) -> dict[Hashable, list[_Class]]:
+        """The classes of each name and cell that is spoken of."""
+        found: dict[Hashable, list[_Class]] = {}
+        for key, schemas, sets in [
+            *((entry.name, entry.schemas, entry.sets) for entry in entries),
+            *((at, cell.schemas, cell.sets) for at, cell in enumerate(cells)),
+        ]:
+            self.sets_of[key] = sets
+            if type(key) is str or sets or self.closes or self.counts:
+                found[key] = self._classes(key, schemas, sets)
+        return found
+
+    def _numbers(self, classes: dict[Hashable, list[_Class]]) -> dict[Hashable, list[range]]:
+        """The members of each class: one of a name, those of free keys last."""
+        found: dict[Hashable, list[range]] = {}
+        n_members = 0
+        for key, its_classes in classes.items():
+            size = 1 if type(key) is str else self.n_told
+            firsts = [n_members + n * size for n in range(len(its_classes))]
+            found[key] = [range(first, first + size) for first in firsts]
+            n_members += size * len(its_classes)
+        most = self.context.options.limits.max_tracked_names
+        if n_members > most:
+            raise LimitExceeded(
+                f"an object of {n_members} keys that are told apart: at most {most} are remembered"
+                " (limits.max_tracked_names)",
+                pointer(self.conjunction.parts[0][1]) if self.conjunction.parts else None,
+                "Raise the limit, or count fewer keys.",
+            )
+        # the diagram asks for members in the order in which alternatives speak of them, which keeps it small
+        for key in (
+            *(key for key in self.spoken_of if key in classes),
+            *(key for key in classes if key not in self.spoken_of),
+        ):
+            self.asked[key] = []
+            for one, numbers in zip(classes[key], found[key], strict=True):
+                self.asked[key].append((len(self.members), one.held))
+                self.members += numbers
+        return found
+
+    def _divided(self, path: Path, is_counted: bool) -> tuple[list[Entry], list[Cell]]:
         """Named keys and cells of free ones, divided by the sets of keys that alternatives name."""
         context = self.context
         extra = context.synthetic(("named", *self.names), lambda: {"properties": dict.fromkeys(self.names, True)})
         subjects = [part for part in self.conjunction.parts if part[2].has_object]
         subjects = [(extra, path, context.shape(extra, path)), *subjects]
         entries, divided = divided_keys(context, subjects, self.names, list(self.key_sets))
+        if not (self.key_sets or is_counted or self.n_told > 1 or context.options.unique_keys):
+            return entries, divided
         cells = []
+        most = min(max(FEW_KEYS, self.n_told), context.options.limits.max_tracked_names)
         for cell in divided:
-            few = texts_of(context, cell.keys, FEW_KEYS) if self.key_sets or context.options.unique_keys else None
+            few = texts_of(context, cell.keys, most)
             if few is None:
                 cells.append(cell)
             else:
-                entries += [Entry(name, cell.schemas, False, cell.witnesses) for name in sorted(few)]
-        return entries, cells, *count_range(subjects, "minProperties", "maxProperties")
+                entries += [Entry(name, cell.schemas, False, cell.sets) for name in sorted(few)]
+        return entries, cells if self.n_told else []
 
     # --- what is named
 
@@ -205,10 +269,13 @@ class _Reader:
 
     def _find_names(self, part: Part) -> None:
         schema, path, shape = part
-        if shape.has_values or shape.has_except or "minProperties" in schema or "maxProperties" in schema:
+        if self._speaks_of_values(part):
             raise _NotExpressible
         if not shape.has_object:
             return
+        low, high = _count_range([part])
+        self.n_told = max(self.n_told, low, 0 if high is None else high + 1)
+        self.counts |= low > 0 or high is not None
         self.context.count_work(len(schema.get("properties", ())) + len(schema.get("required", ())))
         for name, member in schema.get("properties", {}).items():
             if member not in ANYTHING and member is not False:
@@ -269,7 +336,7 @@ class _Reader:
                     divided += (inside, one._replace(failed=[*one.failed, member]))
             found = divided
             if len(found) > most:
-                raise _NotExpressible
+                raise LimitExceeded(f"the values of a key divide into more than {most} classes", None, FEWER_HELP)
         found = [one for one in found if not (one.failed and self._is_void(one))]
         whole = [one._replace(schemas=self._all_of(one)) for one in found]
         return [one for one in whole if self.context.place_key(one.schemas) not in self.context.void]
@@ -282,7 +349,13 @@ class _Reader:
 
     def _exclude(self, one: SchemaAt, other: SchemaAt) -> bool:
         self.context.count_work()
-        return exclude_each_other(marks_of(self.context, *one), marks_of(self.context, *other))
+        return exclude_each_other(self._marks_of(one), self._marks_of(other))
+
+    def _marks_of(self, member: SchemaAt) -> Marks:
+        known = self.marks.get(id(member))
+        if known is None:
+            known = self.marks[id(member)] = member, marks_of(self.context, *member)
+        return known[1]
 
     def _is_void(self, one: _Class) -> bool:
         self.context.count_work(CLASS_WORK)
@@ -293,9 +366,17 @@ class _Reader:
 
     # --- what holds
 
+    def _of_number(self, low: int, high: int | None) -> int:
+        """That there are so many keys."""
+        return self.diagrams.between(range(len(self.members)), low, high)
+
     def _conditions(self, entries: list[Entry]) -> list[int]:
         """All that the object must fulfil."""
-        found = [self._condition_of(choice) for choice in self.conjunction.choices]
+        chosen = [self._condition_of(choice) for choice in self.conjunction.choices]
+        found: list[int] = []  # all of these together before they meet what is large
+        for key, classes in self.asked.items():
+            if type(key) is not str and self.n_told > 1:
+                found += [self.diagrams.in_turn(range(place, place + self.n_told)) for place, _ in classes]
         for part in self.conjunction.parts:
             if part[2].has_key_sets and SOME_KEY in part[0]:
                 found.append(self._of_some(keys_node(self.context, part[0][SOME_KEY][0]), part[0][SOME_KEY][1]))
@@ -304,9 +385,8 @@ class _Reader:
             if entry.is_required:
                 found.append(self.diagrams.present(places))
             if len(places) > 1:
-                each = [self.diagrams.present([place]) for place in places]
-                found.append(self.diagrams.either(self.diagrams.exactly_one(each), self.diagrams.absent(places)))
-        return found
+                found.append(self.diagrams.between(places, 0, 1))
+        return [*chosen, self.diagrams.all_of(found)]
 
     def _condition_of(self, choice: Choice) -> int:
         inside = []
@@ -339,6 +419,9 @@ class _Reader:
                 holding.append(self._of_some(keys, member_at))
             else:
                 absent += [place for key in self._keys_in(keys) for place in self._places(key, member_at, False)]
+        low, high = _count_range([part])
+        if low or high is not None:
+            holding.append(self._of_number(low, high))
         self.context.count_work(len(absent) // 8)
         required = [[place for place, _ in self.asked.get(name, ())] for name in schema.get("required", ())]
         return self.diagrams.all_of([self.diagrams.absent(absent), *map(self.diagrams.present, required), *holding])
@@ -359,6 +442,10 @@ class _Reader:
             return [place for place, _ in self.asked.get(key, ()) if (member_at[0] is not False) == holds]
         same = same_schema(self.context, *member_at)
         return [place for place, held in self.asked.get(key, ()) if (same in held) == holds]
+
+
+def _count_range(parts: list[Part]) -> tuple[int, int | None]:
+    return count_range(parts, "minProperties", "maxProperties")
 
 
 def _is_closed(schema: dict[Any, Any]) -> bool:

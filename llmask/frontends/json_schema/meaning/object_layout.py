@@ -2,8 +2,7 @@
 
 Several parts are combined exactly: a key is described by what each part says of it (its property, every pattern that
 matches it, or additionalProperties), and free keys are divided into cells by the patterns that match them, each cell
-with its own key language; cells without any key are left out. A *witness* is a key that the negation of a keyword asks
-for: one of a set of keys is there with a value that fulfils a schema.
+with its own key language; cells without any key are left out.
 
 In: parts. Out: a `Layout`. Cost: a microsecond a property; a test of emptiness for each cell and pattern.
 """
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.errors import LimitExceeded
@@ -22,9 +20,9 @@ from llmask.frontends.json_schema.meaning.conjunction import is_false
 from llmask.frontends.json_schema.meaning.counts import count_range
 from llmask.frontends.json_schema.meaning.names import name_language
 from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern, pattern_string
-from llmask.frontends.json_schema.meaning.synthetic import KeySet, all_of
+from llmask.frontends.json_schema.meaning.synthetic import KeySet
 from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, SOME_KEY
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.work import spend
 
 if TYPE_CHECKING:
@@ -33,17 +31,15 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 512  # sets of free keys that the same patterns match
 CELL_WORK = 50  # two exact tests of emptiness, counted in subschemas visited
-MAX_WITNESSES = 6  # each doubles the states of the object
-MAX_ASSIGNMENTS = 1000  # of witnesses to keys
 
 
 class Entry(NamedTuple):
-    """A key with a name of its own; `witnesses` has bit w set when the key may be witness number w."""
+    """A key with a name of its own; `sets` has bit n set where it is in set number n of those that were asked for."""
 
     name: str
     schemas: list[SchemaAt]
     is_required: bool
-    witnesses: int = 0
+    sets: int = 0
 
 
 class Cell(NamedTuple):
@@ -51,17 +47,20 @@ class Cell(NamedTuple):
 
     keys: int
     schemas: list[SchemaAt]
-    witnesses: int = 0
+    sets: int = 0
 
 
 class Layout(NamedTuple):
-    """One object: named keys in order, free keys, how many keys there may be (`high` None: any number), witnesses."""
+    """One object: named keys in order, free keys, how many keys there may be (`high` None: any number).
+
+    asks_for_keys  one of some set of keys must be there, too (SOME_KEY), see key_conditions.py
+    """
 
     entries: list[Entry]
     cells: list[Cell]
     low: int
     high: int | None
-    witnesses: list[SchemaAt]
+    asks_for_keys: bool = False
 
 
 def keys_node(context: Context, keys: KeySet) -> int:
@@ -86,7 +85,7 @@ def layout_of(context: Context, parts: list[Part]) -> Layout:
     Raises
     ------
     LimitExceeded
-        When patterns or witnesses divide the keys into too many sets.
+        When patterns divide the keys into too many sets.
     """
     layout = _layout_as_written(context, parts)
     if not context.options.closed:
@@ -101,9 +100,9 @@ def layout_of(context: Context, parts: list[Part]) -> Layout:
 def _layout_as_written(context: Context, parts: list[Part]) -> Layout:
     subjects = [part for part in parts if part[2].has_object]
     if not subjects:
-        return Layout([], [Cell(free_string(context.nodes), [])], 0, None, [])
+        return Layout([], [Cell(free_string(context.nodes), [])], 0, None)
     if len(subjects) == 1 and subjects[0][2].has_plain_keys:
-        return Layout(*plain_keys(context, subjects[0]), *count_range(subjects, "minProperties", "maxProperties"), [])
+        return Layout(*plain_keys(context, subjects[0]), *count_range(subjects, "minProperties", "maxProperties"))
     low, high = count_range(subjects, "minProperties", "maxProperties")
     names: dict[str, bool] = {}
     for schema, _, _ in subjects:
@@ -113,19 +112,8 @@ def _layout_as_written(context: Context, parts: list[Part]) -> Layout:
         for name in schema.get("required", ()):
             names[name] = True
     context.count_work(len(names) * len(subjects) // 4)
-    wanted: list[tuple[int, SchemaAt]] = []
-    for schema, path, _ in subjects:
-        if SOME_KEY in schema:
-            keys, member = schema[SOME_KEY]
-            wanted.append((keys_node(context, keys), member))
-            if len(wanted) > MAX_WITNESSES:
-                raise LimitExceeded(
-                    f"an object must have more than {MAX_WITNESSES} keys of certain sets",
-                    pointer(path),
-                    "Negate fewer of properties, patternProperties and propertyNames in one place.",
-                )
-    entries, cells = divided_keys(context, subjects, names, [keys for keys, _ in wanted])
-    return Layout(entries, cells, low, high, [member for _, member in wanted])
+    asks_for_keys = any(SOME_KEY in schema for schema, _, _ in subjects)
+    return Layout(*divided_keys(context, subjects, names, []), low, high, asks_for_keys)
 
 
 def divided_keys(
@@ -139,66 +127,6 @@ def divided_keys(
             bits = sum(matches_pattern(context, keys, name) << at for at, keys in enumerate(wanted))
             entries.append(Entry(name, schemas, is_required, bits))
     return entries, _cells(context, subjects, names, wanted)
-
-
-def with_witnesses(context: Context, layout: Layout, path: Path) -> list[Layout]:
-    """The same as a choice: each witness is a certain declared key, which is then required, or one of the free keys.
-
-    In the layouts that are given, only free keys are left to be witnesses.
-    """
-    entries, cells, low, high, members = layout
-    ways: list[list[int | None]] = []  # for each witness the entries that it may be, None for free keys
-    n_ways = 1
-    for at in range(len(members)):
-        candidates: list[int | None] = [n for n, entry in enumerate(entries) if entry.witnesses >> at & 1]
-        if any(cell.witnesses >> at & 1 for cell in cells):
-            candidates.append(None)
-        ways.append(candidates)
-        n_ways *= len(candidates)
-    context.count_work(n_ways * (1 + len(entries)))
-    if n_ways > MAX_ASSIGNMENTS:
-        raise LimitExceeded(
-            f"there are more than {MAX_ASSIGNMENTS} ways to have the keys that negated keywords ask for",
-            pointer(path),
-            "Negate fewer of properties, patternProperties and additionalProperties in one place.",
-        )
-    found = []
-    for chosen in product(*ways):
-        kept = list(entries)
-        free: list[int] = []
-        for at, n in enumerate(chosen):
-            if n is None:
-                free.append(at)
-            else:
-                entry = kept[n]
-                added = [] if members[at][0] is True else [members[at]]
-                kept[n] = entry._replace(schemas=[*entry.schemas, *added], is_required=True)
-        # where room is limited, it is told which of them are one and the same key
-        groupings = _partitions(free) if high is not None else [[[at] for at in free]]
-        for groups in groupings:
-            together = [all_of(context, [members[at] for at in group], path) for group in groups]
-            renumbered = [
-                cell._replace(
-                    witnesses=sum(
-                        all(cell.witnesses >> at & 1 for at in group) << new for new, group in enumerate(groups)
-                    )
-                )
-                for cell in cells
-            ]
-            found.append(Layout(kept, renumbered, low, high, together))
-    return found
-
-
-def _partitions(members: list[int]) -> list[list[list[int]]]:
-    """Every way to divide members into groups."""
-    found: list[list[list[int]]] = [[]]
-    for member in members:
-        more = []
-        for groups in found:
-            more.append([*groups, [member]])
-            more += [[*groups[:at], [*group, member], *groups[at + 1 :]] for at, group in enumerate(groups)]
-        found = more
-    return found
 
 
 def plain_keys(context: Context, part: Part) -> tuple[list[Entry], list[Cell]]:
@@ -275,7 +203,7 @@ class _Group(NamedTuple):
     outside: list[int]
     schemas: list[SchemaAt]
     is_described: bool  # by a pattern of the part in hand
-    witnesses: int
+    sets: int
 
 
 def _cells(context: Context, parts: list[Part], names: dict[str, bool], wanted: list[int]) -> list[Cell]:
@@ -304,7 +232,7 @@ def _cells(context: Context, parts: list[Part], names: dict[str, bool], wanted: 
         groups = after
     for at, node in enumerate(wanted):
         groups = [
-            group._replace(witnesses=group.witnesses | is_inside << at)
+            group._replace(sets=group.sets | is_inside << at)
             for group, is_inside in _divided(context, groups, node, parts[0][1])
         ]
     cells = []
@@ -319,7 +247,7 @@ def _cells(context: Context, parts: list[Part], names: dict[str, bool], wanted: 
         keys = _keys(context, group.inside, outside)
         if not nodes.is_empty(keys):
             schemas = [place for place in group.schemas if place[0] is not True]
-            cells.append(Cell(keys, schemas, group.witnesses))
+            cells.append(Cell(keys, schemas, group.sets))
     return cells
 
 

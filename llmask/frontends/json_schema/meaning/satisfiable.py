@@ -10,7 +10,7 @@ In: rules. Out: sets of states. Cost: linear in the edges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,13 +35,14 @@ class Need(NamedTuple):
     free: dict[StateId, StateId]
     least: int
     condition: Condition | None = None
-    numbers: Mapping[StateId, int] = {}
+    numbers: Mapping[StateId, Sequence[int]] = {}
 
     def is_met_by(self, found: Callable[[StateId], int]) -> bool:
         """Whether some of the members that were found fulfil the condition."""
         if self.condition is None:
             return False
-        return self.condition.can_hold({number for state, number in self.numbers.items() if found(state)})
+        members = {member for state, made in self.numbers.items() if found(state) for member in made}
+        return self.condition.can_hold(members)
 
 
 def productive_states(rules: Rules, needs: Mapping[StateId, Need] | None = None) -> bytearray:

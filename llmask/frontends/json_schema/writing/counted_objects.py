@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class CountedObject(NamedTuple):
-    """A layout that counts something. `low` is above the number of required keys, or 0; witnesses are free keys.
+    """A layout that counts something. `low` is above the number of required keys, or 0.
 
     is_any_order    declared keys come in any order
     """
@@ -32,23 +32,13 @@ class CountedObject(NamedTuple):
     cells: list[Cell]
     low: int
     high: int | None
-    witnesses: list[SchemaAt]
     path: Path
     is_any_order: bool
 
     @property
-    def all_seen(self) -> int:
-        """Set of all witnesses."""
-        return (1 << len(self.witnesses)) - 1
-
-    def n_unseen(self, seen: int) -> int:
-        """How many witnesses are left: keys that must still come, where their number is limited."""
-        return (self.all_seen & ~seen).bit_count()
-
-    @property
     def repeats_matter(self) -> bool:
         """Whether the repetition of a free key could make an invalid object look valid."""
-        return bool(self.cells) and (self.low > 1 or bool(self.witnesses))
+        return bool(self.cells) and self.low > 1
 
 
 def emit_counted(writer: Writer, wanted: CountedObject, rule: RuleId, start: StateId, end: StateId, depth: int) -> None:

@@ -11,7 +11,7 @@ properties, and none of the places in which the two may differ is an alternative
 
 A listed object with a key that is not declared is equal to nothing here but an object with that free key. Free keys
 come in any order, so what is beside such objects is written as a choice of differences instead, and so are objects that
-count their keys or have witnesses.
+count their keys or ask for one of some keys.
 
 In: parts, listed objects. Out: states and edges between two given states. Cost: about 10 us a property and set.
 """
@@ -66,7 +66,7 @@ def emit_different(
     declared = {entry.name for entry in layout.entries}
     possible = []
     n_required = sum(entry.is_required for entry in layout.entries)
-    counts = bool(layout.witnesses) or layout.low > n_required or layout.high is not None
+    counts = layout.asks_for_keys or layout.low > n_required or layout.high is not None
     is_chain = not counts and not (writer.options.unique_keys and layout.cells)
     for value in values:
         if any(_is_excluded(writer, entry, value) for entry in layout.entries):

@@ -141,13 +141,13 @@ def _all_are_open_or_followed(context: Context, parts: list[Part]) -> bool:
 def can_be_followed(layout: Layout) -> bool:
     """Whether known objects can be followed while one is read, see followed_objects.py."""
     n_required = sum(entry.is_required for entry in layout.entries)
-    is_counted = layout.low > n_required or layout.high is not None or bool(layout.witnesses)
-    return not (layout.cells or is_counted) and 0 < len(layout.entries) <= MOST_FOLLOWED
+    is_counted = layout.low > n_required or layout.high is not None
+    return not (layout.cells or is_counted or layout.asks_for_keys) and 0 < len(layout.entries) <= MOST_FOLLOWED
 
 
 def _objects_are_open(context: Context, layout: Layout) -> bool:
     """Whether another free key may always follow."""
-    if layout.witnesses or layout.high is not None:
+    if layout.high is not None:
         return False
     nodes = context.nodes
     others = other_strings(nodes, [entry.name for entry in layout.entries]) if layout.cells else nodes.EMPTY
@@ -197,7 +197,7 @@ def _has_value(context: Context, parts: list[Part], depth: int) -> bool:
         layout = layout_of(context, parts)
         required = [entry.schemas for entry in layout.entries if entry.is_required]
         is_looked_at = len(required) <= (MOST_VALUES if depth < MOST_DEPTH else 0)
-        can_end = is_looked_at and layout.low <= len(required) and not layout.witnesses
+        can_end = is_looked_at and layout.low <= len(required) and not layout.asks_for_keys
         if can_end and all(is_fulfilled(context, schemas, depth + 1) for schemas in required):
             return True
     return ("array" in types and ArrayLayout(context, parts).low == 0) or _is_open(context, parts)

@@ -26,16 +26,14 @@ from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
 from llmask.frontends.json_schema.meaning.finite import texts_of
-from llmask.frontends.json_schema.meaning.key_conditions import conditioned_object
+from llmask.frontends.json_schema.meaning.key_conditions import object_with_keys
 from llmask.frontends.json_schema.meaning.object_layout import (
     Cell,
     Entry,
     Layout,
     layout_of,
     plain_keys,
-    with_witnesses,
 )
-from llmask.frontends.json_schema.meaning.place import Conjunction
 from llmask.frontends.json_schema.reading.keywords import FOLLOWED, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.writing.conditioned_objects import emit_conditioned
@@ -52,7 +50,6 @@ if TYPE_CHECKING:
 
 
 FEW_KEYS = 64  # free keys that are so few are written as declared ones where keys are counted or not repeated
-MANY_WITNESSES = 2  # keys of certain sets, each doubles the states; where there are more, a condition tells
 MANY = 32  # optional properties in a row that are cut into fans
 
 
@@ -63,27 +60,18 @@ def emit_object(writer: Writer, parts: list[Part], rule: RuleId, start: StateId,
         n_required = sum([entry.is_required for entry in entries])
         return _emit_plain(writer, entries, cells, n_required, 0, rule, start, end, depth)
     path = parts[0][1] if parts else ROOT
-    if sum(SOME_KEY in schema for schema, _, shape in parts if shape.has_key_sets) > MANY_WITNESSES:
-        alone = Conjunction()
-        alone.parts = parts
-        found = conditioned_object(writer, alone, path)
-        if found is not None:
-            return emit_conditioned(writer, found, path, start, end, depth)
+    values = excepted_objects(parts) if any(shape.has_except for _, _, shape in parts) else []
+    if not values and any(SOME_KEY in schema for schema, _, shape in parts if shape.has_key_sets):
+        return emit_conditioned(writer, object_with_keys(writer, parts, path), path, start, end, depth)
     layout = layout_of(writer, parts)
-    if any(shape.has_except for _, _, shape in parts):
-        values = excepted_objects(parts)
-        if values:
-            return emit_different(writer, parts, layout, values, rule, start, end, depth)
+    if values:
+        return emit_different(writer, parts, layout, values, rule, start, end, depth)
     if any(FOLLOWED in schema for schema, _, _ in parts) and can_be_followed(layout):
         return _emit_layout(writer, layout, path, rule, start, end, depth, is_followed=True)
     is_tracked = writer.options.unique_keys
-    if layout.cells and (layout.low > 1 or layout.high is not None or layout.witnesses or is_tracked):
+    if layout.cells and (layout.low > 1 or layout.high is not None or is_tracked):
         layout = with_few_keys_declared(writer, layout)
-    if not layout.witnesses:
-        return _emit_layout(writer, layout, path, rule, start, end, depth)
-    for one in with_witnesses(writer, layout, path):
-        _emit_layout(writer, one, path, rule, start, end, depth)
-    return None
+    return _emit_layout(writer, layout, path, rule, start, end, depth)
 
 
 def with_few_keys_declared(writer: Writer, layout: Layout) -> Layout:
@@ -95,7 +83,7 @@ def with_few_keys_declared(writer: Writer, layout: Layout) -> Layout:
         if names is None:
             cells.append(cell)
         else:
-            entries += [Entry(name, cell.schemas, False, cell.witnesses) for name in sorted(names)]
+            entries += [Entry(name, cell.schemas, False, cell.sets) for name in sorted(names)]
     return layout._replace(entries=entries, cells=cells)
 
 
@@ -109,7 +97,7 @@ def _emit_layout(
     depth: int,
     is_followed: bool = False,
 ) -> None:
-    entries, cells, low, high, witnesses = layout
+    entries, cells, low, high, _ = layout
     if writer.void:
         # of values that were found to allow nothing, see `Translation.run`
         kept = [entry for entry in entries if writer.place_key(entry.schemas) not in writer.void]
@@ -119,13 +107,7 @@ def _emit_layout(
             return writer.nothing(f'the required property "{lost[0]}" allows no value', path, help)
         entries = kept
         cells = [cell for cell in cells if writer.place_key(cell.schemas) not in writer.void]
-        if any(not any(cell.witnesses >> at & 1 for cell in cells) for at in range(len(witnesses))):
-            help = 'take out the "not" that asks for the key, or let values be left for it'
-            return writer.nothing("a key that a negation asks for allows no value", path, help)
-    # one free key may be all of them, unless room is limited: see `with_witnesses`
-    n_required = len(witnesses) if high is not None else min(1, len(witnesses))
-    for entry in entries:
-        n_required += entry.is_required
+    n_required = sum([entry.is_required for entry in entries])
     if high is not None:
         if high < low:
             return writer.nothing(f"minProperties is {low} and maxProperties is {high}", path, BOUNDS_HELP)
@@ -134,7 +116,7 @@ def _emit_layout(
             return writer.nothing(f"{n_required} properties are required and maxProperties is {high}", path, help)
         if high == n_required:
             entries = [entry for entry in entries if entry.is_required]
-            cells = cells if witnesses else []
+            cells = []
         if not cells and len(entries) <= high:
             high = None
     if low <= n_required:
@@ -146,8 +128,8 @@ def _emit_layout(
     if is_followed:
         return emit_followed(writer, entries, is_any_order, path, rule, start, end, depth)
     is_tracked = writer.options.unique_keys and bool(cells)
-    if is_any_order or high is not None or low > 1 or witnesses or is_tracked:
-        counted = CountedObject(entries, cells, low, high, witnesses, path, is_any_order)
+    if is_any_order or high is not None or low > 1 or is_tracked:
+        counted = CountedObject(entries, cells, low, high, path, is_any_order)
         emit = emit_set_object if is_any_order or is_tracked or counted.repeats_matter else emit_counted
         return emit(writer, counted, rule, start, end, depth)
     return _emit_plain(writer, entries, cells, n_required, low, rule, start, end, depth)

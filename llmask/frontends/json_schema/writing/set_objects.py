@@ -3,20 +3,18 @@
 A run through the rule carries the set (`Rules.add_guard`, `Rules.call_new`): a declared key stands once, required ones
 are there when the object ends, and there is always room left for those that are still missing. Free keys are members
 without a name where their number counts, and are remembered where a repetition could make an invalid object look valid.
-Which *witnesses* were read among the free keys is part of the state: each of them doubles the states there.
 
-    any order   "{" -> free[0];  free[seen] -key i, not in the set, which gains it-> . -":"-> . -value-> after[seen]
+    any order   "{" -> free;  free -key i, not in the set, which gains it-> . -":"-> . -value-> after
     in order    "{" -> choose[0];  choose[i] -key i-> . -":"-> . -value-> after i;  then free keys as below
-    free keys   free[seen] -key-> . -":"-> . -value, and what it witnesses-> after[seen and witnessed]
-                after[seen] -","-> free[seen] if another key has room; after[all] -"}"-> end if the required are there
+    free keys   free -key-> . -":"-> . -value-> after
+                after -","-> free if another key has room; after -"}"-> end if the required are there
 
-In: a `CountedObject`. Out: states and edges between two given states. Cost: about 5 us a property and witness.
+In: a `CountedObject`. Out: states and edges between two given states. Cost: about 5 us a property.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
@@ -31,8 +29,6 @@ from llmask.grammar.kinds import ANOTHER, NO_GUARD, UNBOUNDED, GuardId, RuleId, 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.place import SchemaAt
     from llmask.frontends.json_schema.writing.writer import Writer
-
-KEY_WORK = 5  # a way to be a free key: states, edges and a place, besides the schemas of the place
 
 
 def emit_set_object(
@@ -61,22 +57,6 @@ def emit_set_object(
     _SetObject(writer, wanted, body, depth).write(rules.start_state(body), last)
 
 
-def subsets(bits: int) -> Iterator[int]:
-    """Every subset of a set of bits, the empty one first."""
-    subset = 0
-    while True:
-        yield subset
-        if subset == bits:
-            return
-        subset = (subset - bits) & bits
-
-
-def witnessed(wanted: CountedObject, schemas: list[SchemaAt], seen: int) -> list[SchemaAt]:
-    """What a value must fulfil that also is each witness in `seen`."""
-    added = [member for at, member in enumerate(wanted.witnesses) if seen >> at & 1 and member[0] is not True]
-    return [*schemas, *added] if added else schemas
-
-
 class _SetObject:
     def __init__(self, writer: Writer, wanted: CountedObject, rule: RuleId, depth: int) -> None:
         self.writer = writer
@@ -97,14 +77,14 @@ class _SetObject:
         self.ends = rules.check_guard(low, UNBOUNDED, required) if low or required else NO_GUARD
         self.need = Need({}, set(), {}, low)
 
-    def add(self, member: int, seen: int) -> GuardId:
-        """Guard of a key, after which the witnesses `seen` were read; those unseen keep room."""
+    def add(self, member: int) -> GuardId:
+        """Guard of a key."""
         if not self.counts and (member == ANOTHER or not self.is_any_order):
             return NO_GUARD
         if self.high == UNBOUNDED:
             cap = self.wanted.low if member == ANOTHER else UNBOUNDED
             return self.writer.rules.add_guard(member, cap=cap)
-        return self.writer.rules.add_guard(member, self.high - self.wanted.n_unseen(seen), self.required)
+        return self.writer.rules.add_guard(member, self.high, self.required)
 
     def write(self, start: StateId, end: StateId) -> None:
         """Edges from `start` to `end`, the last state of the rule."""
@@ -113,7 +93,7 @@ class _SetObject:
         wanted, rule = self.wanted, self.rule
         rules, lexemes = self.writer.rules, self.writer.punctuation
         choose = rules.state(rule)
-        if self.required or wanted.low or wanted.all_seen:
+        if self.required or wanted.low:
             rules.scan(start, lexemes.open_object, choose)
         else:
             opened = rules.state(rule)
@@ -132,57 +112,42 @@ class _SetObject:
         for at, entry in enumerate(wanted.entries):
             needed -= entry.is_required
             after, following = rules.state(rule), rules.state(rule)
-            self._write_entry(at, entry, choose, after, 0)
+            self._write_entry(at, entry, choose, after)
             if not entry.is_required:
                 rules.skip(choose, following)
-            is_next_sure = needed > 0 or wanted.all_seen > 0
-            rules.scan(after, lexemes.comma, following, NO_GUARD if is_next_sure else self.goes_on)
-            if not is_next_sure:
+            rules.scan(after, lexemes.comma, following, NO_GUARD if needed else self.goes_on)
+            if not needed:
                 rules.scan(after, lexemes.close_object, end, self.ends)
             choose = following
         return choose
 
-    def _write_free(self, first: StateId, end: StateId) -> None:
+    def _write_free(self, choose: StateId, end: StateId) -> None:
         wanted, rule = self.wanted, self.rule
         rules, lexemes = self.writer.rules, self.writer.punctuation
-        choose = [first, *(rules.state(rule) for _ in range(wanted.all_seen))]  # by the witnesses seen
-        after = [rules.state(rule) for _ in choose]
-        for seen, here in enumerate(choose):
-            if self.is_any_order:
-                for at, entry in enumerate(wanted.entries):
-                    self._write_entry(at, entry, here, after[seen], seen)
-            for cell in wanted.cells:
-                for added in self._choices(cell.witnesses & ~seen):
-                    self.writer.count_work(KEY_WORK)
-                    there = seen | added
-                    named = rules.state(rule)
-                    if self.is_tracked:
-                        add = self.add(ANOTHER, there) if self.high < UNBOUNDED else NO_GUARD
-                        keys = rule_of_keys(self.writer, cell.keys)
-                        kind = kind_of_strings(self.writer.nodes, cell.keys)
-                        rules.call_new(here, keys, named, add, kind)
-                    else:
-                        rules.scan(here, cell.keys, named, self.add(ANOTHER, there))
-                    value = self._write_value(named, witnessed(wanted, cell.schemas, added), after[there])
-                    self.need.free[value] = after[there]
-            rules.scan(after[seen], lexemes.comma, here, self.goes_on)
-        rules.scan(after[-1], lexemes.close_object, end, self.ends)
+        after = rules.state(rule)
+        if self.is_any_order:
+            for at, entry in enumerate(wanted.entries):
+                self._write_entry(at, entry, choose, after)
+        for cell in wanted.cells:
+            named = rules.state(rule)
+            if self.is_tracked:
+                add = self.add(ANOTHER) if self.high < UNBOUNDED else NO_GUARD
+                keys = rule_of_keys(self.writer, cell.keys)
+                rules.call_new(choose, keys, named, add, kind_of_strings(self.writer.nodes, cell.keys))
+            else:
+                rules.scan(choose, cell.keys, named, self.add(ANOTHER))
+            self.need.free[self._write_value(named, cell.schemas, after)] = after
+        rules.scan(after, lexemes.comma, choose, self.goes_on)
+        rules.scan(after, lexemes.close_object, end, self.ends)
 
-    def _choices(self, witnesses: int) -> Iterator[int]:
-        """Which of the witnesses one key may be: any of them, or at most one where their keys are told apart."""
-        for chosen in subsets(witnesses):
-            if self.wanted.high is None or chosen & (chosen - 1) == 0:
-                yield chosen
-
-    def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId, seen: int) -> None:
+    def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId) -> None:
         named = self.writer.rules.state(self.rule)
         key = self.writer.key_node(entry.name, entry.schemas)
-        self.writer.rules.scan(here, key, named, self.add(at, seen))
+        self.writer.rules.scan(here, key, named, self.add(at))
         value = self._write_value(named, entry.schemas, after)
-        if seen == 0:
-            self.need.members[value] = after
-            if entry.is_required and self.is_any_order:
-                self.need.required.add(value)
+        self.need.members[value] = after
+        if entry.is_required and self.is_any_order:
+            self.need.required.add(value)
 
     def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId) -> StateId:
         """A colon and a value; gives the state before the value."""

@@ -1,4 +1,4 @@
-"""The layout of objects: which keys have a name, how the others are divided, which of them witness what."""
+"""The layout of objects: which keys have a name, how the others are divided."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.meaning import object_layout
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, is_false
-from llmask.frontends.json_schema.meaning.object_layout import Layout, key_schemas, keys_node, layout_of, with_witnesses
+from llmask.frontends.json_schema.meaning.object_layout import Layout, key_schemas, keys_node, layout_of
 from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern
 from llmask.frontends.json_schema.meaning.synthetic import KeySet
 from llmask.frontends.json_schema.reading.pointers import ROOT
@@ -130,28 +130,6 @@ def test_keys_of_a_set(judge: Any) -> None:
         node = keys_node(translation, keys)
         assert all(matches_pattern(translation, node, key) for key in inside), keys
         assert not any(matches_pattern(translation, node, key) for key in outside), keys
-
-
-def test_each_witness_is_a_declared_key_or_free_keys(judge: Any) -> None:
-    schema = {
-        "properties": {"a": True, "b": True, "x": True},
-        "additionalProperties": False,
-        "type": "object",
-        "not": {"patternProperties": {"[ab]": {"type": "null"}}},
-    }
-    translation, layout = laid_out(judge, schema)
-    assert [entry.witnesses for entry in layout.entries] == [1, 1, 0]
-    found = with_witnesses(translation, layout, ROOT)
-    assert [names(one) for one in found] == [
-        {"a": True, "b": False, "x": False},
-        {"a": False, "b": True, "x": False},
-    ]
-    assert all(one.witnesses == [] for one in found)
-    opened = {**schema, "additionalProperties": True}
-    translation, layout = laid_out(judge, opened)
-    found = with_witnesses(translation, layout, ROOT)
-    assert [len(one.witnesses) for one in found] == [0, 0, 1]
-    assert sorted(cell.witnesses for cell in layout.cells) == [0, 1]
 
 
 def test_a_key_is_described_by_all_that_is_said_of_it(judge: Any) -> None:

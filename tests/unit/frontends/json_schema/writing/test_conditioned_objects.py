@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from llmask.errors import TokenRejected, UnsatisfiableSchema
-from llmask.frontends.json_schema.writing import objects, translation
+from llmask.frontends.json_schema.writing import translation
 
 VALUES = [{"type": "string"}, {"type": "integer"}, {"enum": ["x", 1]}, {"minimum": 2}, True, False, {}]
 WORLD: list[dict[str, Any]] = [
@@ -28,7 +28,6 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(translation, "MANY_WAYS", 0)
     monkeypatch.setattr(translation, "MANY_PAIRS", -1)
     monkeypatch.setattr(translation, "MOST_PAIRS", -1)
-    monkeypatch.setattr(objects, "MANY_WITNESSES", 0)
 
 
 def random_object(rng: random.Random, depth: int) -> dict[str, Any]:
@@ -48,6 +47,8 @@ def random_object(rng: random.Random, depth: int) -> dict[str, Any]:
         keyword = rng.choice(("anyOf", "oneOf", "allOf", "not"))
         inside = [random_object(rng, depth - 1) for _ in range(rng.randint(1, 3))]
         made[keyword] = inside[0] if keyword == "not" else inside
+    if rng.random() < 0.2:
+        made[rng.choice(("minProperties", "maxProperties"))] = rng.randint(0, 3)
     if rng.random() < 0.2:
         made["dependentRequired"] = {rng.choice("abc"): rng.sample("abc", 2)}
     return made
@@ -181,6 +182,33 @@ def test_documents_can_be_finished(judge: Any, always: None) -> None:
             matcher.accept_bytes(begun)
             assert len(matcher.finishing_tokens()) == len(end)
             assert matcher.least_budget() == len(end) + 1
+
+
+@pytest.mark.parametrize("property_order", ["any", "schema"])
+def test_what_is_counted_has_room(judge: Any, always: None, property_order: str) -> None:
+    """A comma was offered for names that had passed, and a brace for an object whose least number no key made."""
+    schema = {"type": "object", "properties": {"b": {}, "a": {}}, "anyOf": [{"required": ["b"]}, {"minProperties": 4}]}
+    grammar = judge.grammar({**schema, "additionalProperties": False}, property_order=property_order)
+    matcher = grammar.matcher()
+    matcher.accept_bytes(b'{"b":1')
+    assert matcher.accept(ord(","))
+    with pytest.raises(TokenRejected):
+        matcher.accept_bytes(b'"a":1,')
+    counted = judge.grammar({**schema, "maxProperties": 2}, property_order=property_order).matcher()
+    counted.accept_bytes(b'{"b":1,"z":1')
+    assert not counted.accept(ord(","))
+    void = {"properties": {"b": False, "a": {"type": "null"}}, "additionalProperties": False, "minProperties": 1}
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**schema, **void, "anyOf": [{"properties": {"a": False}}, {"required": ["b"]}]})
+
+
+@pytest.mark.parametrize("property_order", ["any", "schema"])
+def test_conditions_of_different_sizes(judge: Any, property_order: str) -> None:
+    """What was left of the ways down one diagram counted as tried in a larger one: {"a":1,"z":1} was refused."""
+    few = {"propertyNames": {"enum": ["b"]}, "not": {"propertyNames": {"enum": ["a", "b"]}}}
+    schema = {"type": "object", "allOf": [{"not": {"patternProperties": {"^a": {"enum": []}}}}, {"not": few}]}
+    valid = [{"a": 1}, {"a": 1, "ab": 1}, {"a": 1, "z": 1}, {"ab": 1, "z": 1}]
+    judge.agrees(schema, valid, [{}, {"b": 1}, {"z": 1}], property_order=property_order)
 
 
 NOTHING = {"type": "object", "properties": {"s": {"$ref": "#/$defs/nothing"}}, "required": ["s"]}

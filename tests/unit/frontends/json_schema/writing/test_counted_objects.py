@@ -68,7 +68,7 @@ TABLE: list[tuple[str, Any, list[Any], list[Any]]] = [
         [{}, {"a": 1, "b": 1}, {"a": 1, "b": 1, "c": 1}],
     ),
     (
-        "two witnesses",
+        "keys of two sets",
         {
             **NAMED,
             "type": "object",
@@ -87,13 +87,11 @@ def test_grammar_and_jsonschema_agree(judge: Any, schema: Any, valid: list[Any],
     judge.agrees(schema, valid, invalid, property_order="any")
 
 
-def test_repetition_matters_only_where_free_keys_are_counted_or_witnesses() -> None:
-    plain = CountedObject([Entry("a", [], False)], [Cell(0, [])], 0, 3, [], ROOT, False)
+def test_repetition_matters_only_where_free_keys_are_counted() -> None:
+    plain = CountedObject([Entry("a", [], False)], [Cell(0, [])], 0, 3, ROOT, False)
     assert not plain.repeats_matter
     assert plain._replace(low=2).repeats_matter
-    assert plain._replace(witnesses=[(True, ROOT)]).repeats_matter
     assert not plain._replace(low=2, cells=[]).repeats_matter
-    assert plain._replace(witnesses=[(True, ROOT)] * 3).all_seen == 0b111
 
 
 MEMBER = st.sampled_from((True, False, {"type": "integer"}, {"const": "a"}))

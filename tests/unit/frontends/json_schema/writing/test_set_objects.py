@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from llmask.errors import LimitExceeded, LlmaskError, UnsatisfiableSchema
-from llmask.frontends.json_schema.writing.set_objects import subsets
 from llmask.limits import Limits
 from tests.unit.frontends.json_schema.small_worlds import TEXTS, cases, dead_end, rooted, tagged
 
@@ -161,7 +160,7 @@ def test_unique_keys_are_compared_as_they_are_read(judge: Any) -> None:
         assert not grammar.accepts(text), text
 
 
-def test_a_witness_whose_value_allows_nothing_is_not_forgotten(judge: Any) -> None:
+def test_a_key_that_is_asked_for_whose_value_allows_nothing_is_not_forgotten(judge: Any) -> None:
     """Free keys whose values allow nothing are left out; the key that `not` asks for went with them: {} was valid."""
     void = {"additionalProperties": {"type": "string"}, "allOf": [{"additionalProperties": {"type": "null"}}]}
     schema = {**void, "type": "object", "not": {"patternProperties": {"^.$": {"type": "integer"}}}}
@@ -175,8 +174,8 @@ def test_a_witness_whose_value_allows_nothing_is_not_forgotten(judge: Any) -> No
 @pytest.mark.long
 @pytest.mark.parametrize("order", ["schema", "any"])
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 2), (2, 2), (2, 3), (3, 3), (2, None), (3, None)])
-def test_one_key_that_is_two_witnesses_counts_once(judge: Any, low: int, high: int | None, order: str) -> None:
-    """Where room is limited, two witnesses counted as two keys and could be one: {"z": 1} had a minimum of two."""
+def test_one_key_of_two_sets_counts_once(judge: Any, low: int, high: int | None, order: str) -> None:
+    """Where room is limited, one key that was asked for twice counted as two: {"z": 1} had a minimum of two."""
     negated: list[Any] = [
         {"not": {"const": {}}},
         {"not": {"additionalProperties": False}},
@@ -249,12 +248,6 @@ def test_an_object_that_must_hold_itself_cannot_be_begun(judge: Any, endless: An
     definitions["d"]["properties"] = {"a": {"anyOf": [{"$ref": "#/$defs/d"}, {"type": "null"}]}, "b": True}
     definitions["d"].pop("patternProperties", None)
     assert dead_end(judge, schema, property_order=order) is None
-
-
-def test_every_subset_comes_once_the_empty_one_first() -> None:
-    assert list(subsets(0)) == [0]
-    assert list(subsets(0b101)) == [0, 0b001, 0b100, 0b101]
-    assert sorted(subsets(0b111)) == list(range(8))
 
 
 def test_the_rules_grow_with_the_keys_not_with_their_orders(judge: Any) -> None:
