@@ -149,6 +149,7 @@ class _Reader:
             self._find_names_of(choice)
         self._find_own_names(conjunction.parts[at:])
         low, high = _count_range([part for part in conjunction.parts if part[2].has_object])
+        repeats_matter = max(self.n_told, low) > 1  # a key that comes twice would count as two
         self.n_told = max(self.n_told, low) if high is None else high
         entries, cells = self._divided(path, high is not None)
         self.counts |= low > 0 or (high is not None and (bool(cells) or len(entries) > high))
@@ -173,7 +174,7 @@ class _Reader:
                 free.append(FreeKeys(cell.keys, cell.schemas, range(0)))
             for one, told in zip(classes.get(at, ()), numbers.get(at, ()), strict=True):
                 free.append(FreeKeys(cell.keys, one.schemas, told))
-        is_tracked = context.options.unique_keys or (bool(cells) and self.n_told > 1)
+        is_tracked = context.options.unique_keys or (bool(cells) and repeats_matter)
         is_tracked |= any(len(classes.get(at, ())) > 1 for at in range(len(cells)))
         return ConditionedObject(
             [(number, entry) for number, entry in named if number in possible],
