@@ -318,7 +318,7 @@ class CompiledGrammar(LoadedGrammar, Shared):
 
         return ambiguous_sentence(self)
 
-    def warm(self, seconds: float | None = None, masks: int | None = None) -> Warmed:
+    def warm(self, seconds: float | str | None = None, masks: int | None = None) -> Warmed:
         """Build masks before they are asked for, by exploring what is likely to be written (warming.py).
 
         Tells the share of what it found that is `explored`, and how many masks that took (`n_masks`). Without bounds it
@@ -326,7 +326,9 @@ class CompiledGrammar(LoadedGrammar, Shared):
 
         Parameters
         ----------
-        seconds, masks : after which it ends; getting ready (5 us an edge of the rules) may take longer.
+        seconds, masks : after which it ends; getting ready (5 us an edge of the rules) may take longer. "documents" in
+            place of seconds: a document with all options is read, and one with what must be there (documents.py); half
+            a millisecond mostly, three at most.
 
         Raises
         ------

@@ -36,9 +36,10 @@ from .recipe import Recipe
 from .statistics import Compiled
 from .stores import is_outgrown, new_store, store_in_use
 from .texts import check_length, grammar_text
+from .warming import check_time, warm_new
 
 CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 ms
-Settings = tuple[Tokenizer, Limits, int, bool, tuple[str, ...], float | None]  # as `Compiler` has its parameters
+Settings = tuple[Tokenizer, Limits, int, bool, tuple[str, ...], float | str | None]  # as `Compiler` has its parameters
 
 
 class Compiler(Shared):
@@ -55,7 +56,8 @@ class Compiler(Shared):
     canonical : masks allow only what the tokenizer itself would write, while that is possible; see docs/tokenizers.md.
     slices : families of tokens whose masks are made once, beside those for JSON and for free text: a class of
         characters and how many of them, as `[^*]+` or `[a-z]{1,10}`. They make masks faster, and change none.
-    warm : seconds for which masks of a new grammar are built ahead, see `CompiledGrammar.warm`; None: not at all.
+    warm : seconds for which masks of a new grammar are built ahead, see `CompiledGrammar.warm`; None: not at all;
+        "documents": a helping thread reads documents of it, and whoever asks for a mask comes first.
     on_warnings : called with each new grammar that has `warnings`. None: Python warns, once a grammar, unless `limits`
         are as tight as `Limits.for_untrusted()`. No pickle holds it.
 
@@ -74,7 +76,7 @@ class Compiler(Shared):
         cache_bytes: int = CACHE_BYTES,
         canonical: bool = False,
         slices: Iterable[str] = (),
-        warm: float | None = None,
+        warm: float | str | None = None,
         on_warnings: notices.OnWarnings | None = None,
     ) -> None:
         if not isinstance(tokenizer, Tokenizer):
@@ -88,9 +90,7 @@ class Compiler(Shared):
             raise LlmaskError(f"slices are a list of str, not {type(slices).__name__}", help='for example ["[^*]+"]')
         limits = checked(Limits() if limits is None else limits)
         if warm is not None:
-            from .warming import check_bound
-
-            check_bound("warm", warm)
+            check_time("warm", warm)
         settings = tokenizer, limits, cache_bytes, as_flag(canonical, "canonical"), tuple(slices), warm
         self._begin(settings, notices.checked(on_warnings))
         self._store = self._new_store()
@@ -563,6 +563,8 @@ class Compiler(Shared):
             active.meter = outer
             with self._lock:
                 self._compiled.count(meter.spent, grammar is not None)
+        if self._warm is not None:
+            warm_new(grammar, grammar.own_rules, grammar.is_json, self._warm)
         notices.tell_of(grammar, self._on_warnings, self.limits)
         return grammar
 
@@ -590,8 +592,6 @@ class Compiler(Shared):
         grammar = self._cache.get(key)
         if grammar is None or not grammar.is_current():
             grammar = self._metered(compile_now)
-            if self._warm is not None:
-                grammar.warm(self._warm)
             self._cache.put(key, grammar)
             if grammar.store is not self._store:  # renewed meanwhile by another thread
                 self._cache.keep_only(self._store)

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import LlmaskError
 from ..kernels.mask.configurations import REFUSED
 from ..kernels.tables.operations import Operation
-from .likely import CLOSING, END, OPENING, Likely, closes
+from ..matching.ahead import read_beside
+from .documents import reading
+from .likely import CLOSING, END, OPENING, Likely, closes, tokens_of
 
 if TYPE_CHECKING:
     from ..grammar.rules import Rules
@@ -34,7 +35,7 @@ ANOTHER_TEXT = 2  # deviations: mostly it leads to where the first text leads
 FREE_NESTING = 2  # calls of a rule inside of each other; more are deviations
 MOST_FAULTS = 20  # places where a limit is met, which may take as long as a limit lets them
 SHARED = 50  # places, a millisecond
-LEADS = ("", "\n")  # some tokenizers put a blank in front of a text; nothing is split across a line
+DOCUMENTS = "documents"
 LINES = 1  # deviations of JSON that is written line by line
 
 
@@ -73,7 +74,7 @@ class _Search:
         self._splits: dict[bytes, tuple[tuple[int, ...], bytes] | None] = {}
         self._after: dict[tuple[int, int], int] = {}  # by configuration and token
         self._find(0, (self.generation.start, b"", likely.start, -1))
-        if likely.is_json:
+        if likely.texts.is_json:
             self._find(LINES, (self.generation.start, b"", likely.start, 0))
 
     def _find(self, n_deviations: int, place: Place) -> None:
@@ -114,7 +115,7 @@ class _Search:
             for word in option.texts:
                 if more > MOST_DEVIATIONS:
                     break
-                between = self.likely.between(tail, word, None if depth < 0 else depth)
+                between = self.likely.texts.between(tail, word, None if depth < 0 else depth)
                 inner = depth if depth < 0 else depth + (word in OPENING) - (word in CLOSING)
                 self._find(more, (here, tail + between + word, option.place, inner))
                 more = others
@@ -147,24 +148,24 @@ class _Search:
         return self._splits[text]
 
     def _find_split(self, text: bytes) -> tuple[tuple[int, ...], bytes] | None:
-        spelling = self.tokenizer.vocabulary.tokens.get
-        with suppress(LlmaskError, UnicodeDecodeError):
-            for lead in LEADS:
-                ids = self.tokenizer.encode(lead + text.decode())
-                pieces = [spelling(token) for token in ids]
-                for n_lead in range(2 * len(lead) + 1):
-                    if b"".join(pieces[n_lead:]) == text:
-                        return tuple(ids[n_lead:]), pieces[-1] if text else b""
-        return None
+        ids = tokens_of(self.tokenizer, text)
+        if not ids:
+            return None if text else ((), b"")
+        return tuple(ids), self.tokenizer.vocabulary.tokens.get(ids[-1]) or b""
 
 
-def warmed(grammar: LoadedGrammar, rules: Rules, is_json: bool, seconds: float | None, masks: int | None) -> Warmed:
+def warmed(
+    grammar: LoadedGrammar, rules: Rules, is_json: bool, seconds: float | str | None, masks: int | None
+) -> Warmed:
     """See `CompiledGrammar.warm`."""
-    check_bound("seconds", seconds)
+    check_time("seconds", seconds)
     check_bound("masks", masks)
-    ends = None if seconds is None else time.monotonic() + seconds
     if grammar.limited_rules:  # max_tokens counts tokens, and texts are bytes
         return Warmed(0.0, 0)
+    if isinstance(seconds, str):
+        n_read = sum(reading(grammar, rules, is_json))
+        return Warmed(float(n_read > 0), n_read)
+    ends = None if seconds is None else time.monotonic() + seconds
     try:
         search = _Search(grammar, Likely(grammar.store, rules, is_json))
     except LlmaskError:  # of the derivations
@@ -188,7 +189,21 @@ def warmed(grammar: LoadedGrammar, rules: Rules, is_json: bool, seconds: float |
     return Warmed(search.n_explored / search.n_found if search.masks else 0.0, len(search.masks))
 
 
-def check_bound(name: str, bound: Any) -> None:
+def warm_new(grammar: LoadedGrammar, rules: Rules, is_json: bool, seconds: float | str) -> None:
+    """As `warmed` for a grammar that is about to be handed over: documents are read by a helping thread."""
+    if not isinstance(seconds, str):
+        warmed(grammar, rules, is_json, seconds, None)
+    elif not grammar.limited_rules:
+        read_beside(reading(grammar, rules, is_json))
+
+
+def check_time(name: str, seconds: Any) -> None:
+    """Refuse what says neither how long to warm nor that documents are to be read."""
+    if seconds != DOCUMENTS:
+        check_bound(name, seconds, f'leave it out for no bound, or give "{DOCUMENTS}"')
+
+
+def check_bound(name: str, bound: Any, help: str = "leave it out for no bound") -> None:
     """Refuse what is no bound."""
     if bound is not None and (isinstance(bound, bool) or not isinstance(bound, (int, float)) or not bound >= 0):
-        raise LlmaskError(f"{name} is a number from 0 on, not {bound!r}", help="leave it out for no bound")
+        raise LlmaskError(f"{name} is a number from 0 on, not {bound!r}", help=help)

@@ -111,10 +111,10 @@ class Derivations:
     def _find_steps(self, state: int, value: Value, behind: int) -> list[Step]:
         found = []
         for guard in self.network.finals[state]:
-            if self._after(guard, value) is not None:
+            if value_after(self.rules, guard, value) is not None:
                 found.append(Step(NO_LEXEME, behind, self.rest_of(behind)))
         for edge in self.network.edges[state]:
-            after = self._after(edge.guard, value, CALL_NEW <= edge.kind < CALL_AGAIN)
+            after = value_after(self.rules, edge.guard, value, CALL_NEW <= edge.kind < CALL_AGAIN)
             place = None if after is None else self._place(edge.target, after, behind)
             if place is not None and edge.kind not in (SCAN, SKIP):
                 place = self._place(self.rules.rule_starts[edge.symbol], 0, place)
@@ -125,35 +125,37 @@ class Derivations:
             found.append(Step(edge.symbol if is_lexeme else NO_LEXEME, place, n_bytes + self.rest[place]))
         return found
 
-    def _after(self, guard: int, value: Value, adds_text: bool = False) -> Value | None:
-        """What a run counts or carries behind a guard, None where it does not pass."""
-        if guard == NO_GUARD and not adds_text:
-            return value
-        kind, *fields = self.rules.guards[guard * GUARD_FIELDS : (guard + 1) * GUARD_FIELDS]
-        if kind == COUNT and not adds_text:
-            low, high, add, cap = fields
-            assert isinstance(value, int)
-            return min(value + add, cap) if low <= value <= high else None
-        members, n_others = (frozenset[int](), 0) if isinstance(value, int) else value
-        size = len(members) + n_others
-        if kind == COUNT:
-            return members, n_others + 1
-        if kind == ADD:
-            member, high, required, cap = fields
-            added = members if member == ANOTHER else members | {member}
-            missing = self._n_missing(required, added, 0 if member == ANOTHER else cap)
-            if (member != ANOTHER and member in members) or size + 1 + missing > high:
-                return None
-            return added, n_others + int(member == ANOTHER and size < cap)
-        low, high, required, _ = fields
-        if kind == FOLLOW:
-            return value
-        if kind == MORE:
-            return value if size + self._n_missing(required, members, low, one_more=True) <= high else None
-        return (members, n_others) if low <= size <= high and not self._n_missing(required, members) else None
 
-    def _n_missing(self, place: int, members: frozenset[int], passed: int = 0, one_more: bool = False) -> float:
-        condition = condition_at(self.rules.required, place)
-        if condition is not None:
-            return condition.n_to_come(members, passed, one_more)
-        return len(frozenset(self.rules.members(place)) - members)
+def value_after(rules: Rules, guard: int, value: Value, adds_text: bool = False) -> Value | None:
+    """What a run counts or carries behind a guard, None where it does not pass."""
+    if guard == NO_GUARD and not adds_text:
+        return value
+    kind, *fields = rules.guards[guard * GUARD_FIELDS : (guard + 1) * GUARD_FIELDS]
+    if kind == COUNT and not adds_text:
+        low, high, add, cap = fields
+        assert isinstance(value, int)
+        return min(value + add, cap) if low <= value <= high else None
+    members, n_others = (frozenset[int](), 0) if isinstance(value, int) else value
+    size = len(members) + n_others
+    if kind == COUNT:
+        return members, n_others + 1
+    if kind == ADD:
+        member, high, required, cap = fields
+        added = members if member == ANOTHER else members | {member}
+        missing = _n_missing(rules, required, added, 0 if member == ANOTHER else cap)
+        if (member != ANOTHER and member in members) or size + 1 + missing > high:
+            return None
+        return added, n_others + int(member == ANOTHER and size < cap)
+    low, high, required, _ = fields
+    if kind == FOLLOW:
+        return value
+    if kind == MORE:
+        return value if size + _n_missing(rules, required, members, low, one_more=True) <= high else None
+    return (members, n_others) if low <= size <= high and not _n_missing(rules, required, members) else None
+
+
+def _n_missing(rules: Rules, place: int, members: frozenset[int], passed: int = 0, one_more: bool = False) -> float:
+    condition = condition_at(rules.required, place)
+    if condition is not None:
+        return condition.n_to_come(members, passed, one_more)
+    return len(frozenset(rules.members(place)) - members)

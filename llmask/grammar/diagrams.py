@@ -21,6 +21,7 @@ from llmask.work import spend
 FALSE, TRUE = 0, 1
 FIRST_NODE = 2
 NODE_FIELDS = 3  # member, node where it is absent, node where it is there
+NODES_A_UNIT = 6  # numbers of nodes that are looked at
 MAX_NODES = 500_000  # of one object, 100 MB
 LAST = 2**31 - 1  # the member that the ends FALSE and TRUE stand for: behind all others
 
@@ -221,6 +222,7 @@ class Condition(NamedTuple):
 
         Of members below `passed` none is to come.
         """
+        spend(len(self.nodes) // NODES_A_UNIT)
         fewest = [(inf, inf), (0.0, inf)]
         for at in range(0, len(self.nodes), NODE_FIELDS):
             member, absent, there = self.nodes[at : at + NODE_FIELDS]

@@ -41,7 +41,7 @@ def compiler_of_server(tokenizer: Tokenizer, limits: Limits | None = None) -> Co
     ------
     LlmaskError : `limits` is None, and the environment names none.
     """
-    return Compiler(tokenizer, limits=limits or limits_of_process(), on_warnings=_log_warnings)
+    return Compiler(tokenizer, limits=limits or limits_of_process(), warm="documents", on_warnings=_log_warnings)
 
 
 def _log_warnings(grammar: CompiledGrammar) -> None:

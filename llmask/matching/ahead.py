@@ -6,7 +6,8 @@
     matcher.fill_bitmask(bitmask)      finds it
 
 What is built belongs to the grammar and is seen by all its sequences, so the thread takes nothing of a matcher but the
-number of its configuration. It holds the store's lock for one mask at a time.
+number of its configuration. It holds the store's lock for one mask at a time. While nobody asks for one it does other
+work, in parts: documents of new grammars are read (compiling/documents.py).
 
 In: matchers. Out: masks in the tables of their grammars. Cost: 1 us for a mask that is there, 5 us for one that is not.
 """
@@ -15,9 +16,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 import numpy as np
 
@@ -30,22 +32,37 @@ from ..store.generation import Generation
 from .matcher import Matcher
 
 MOST_WAITING = 4096  # masks; whoever asks for more does without
+HANDING_OVER = 0.001  # seconds until other work begins: a new grammar is handed over, and its first mask built
+BETWEEN = 0.0001  # seconds between its parts, so that who waits for the interpreter or the lock gets it
 
 
 class _Reader:
     """The reading thread of this process; it ends with it."""
 
     def __init__(self) -> None:
-        self.asked: SimpleQueue[tuple[Generation, int]] = SimpleQueue()
+        self.asked: SimpleQueue[tuple[Generation, int] | Iterator[int]] = SimpleQueue()
         self.thread = threading.Thread(target=self._serve, name="llmask-ahead", daemon=True)
         self.thread.start()
 
     def _serve(self) -> None:
+        others: deque[Iterator[int]] = deque()
+        wait: float | None = None
         while True:
-            generation, configuration = self.asked.get()
-            with suppress(LlmaskError):  # whoever fills the mask is told
-                generation.run(Operation.BUILD_MASK, configuration)
-            del generation  # an idle thread keeps no grammar
+            try:
+                asked = self.asked.get(timeout=wait)
+            except Empty:
+                with suppress(LlmaskError):
+                    if next(others[0], None) is None:
+                        others.popleft()
+                wait = BETWEEN if others else None
+                continue
+            if isinstance(asked, tuple):
+                with suppress(LlmaskError):  # whoever fills the mask is told
+                    asked[0].run(Operation.BUILD_MASK, asked[1])
+            else:
+                others.append(asked)
+                wait = HANDING_OVER
+            del asked  # an idle thread keeps no grammar
 
 
 _reader: _Reader | None = None
@@ -90,6 +107,13 @@ def read_ahead(matchers: Iterable[Matcher | None]) -> int:
                 reader.asked.put((matcher.generation, matcher.configuration))
                 n_asked += 1
     return n_asked
+
+
+def read_beside(parts: Iterator[int]) -> None:
+    """Have the helping thread do some work while nobody asks it for a mask, part by part, and not at once."""
+    reader = _started()
+    if reader.asked.qsize() < MOST_WAITING:
+        reader.asked.put(parts)
 
 
 def is_missing(matcher: Matcher) -> bool:

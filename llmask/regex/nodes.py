@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .code_points import CodePointSet
 
 UNBOUNDED = 2**31 - 1
+MOST_LISTED = 64
 PIECE = 2**17  # numbers of an automaton that are copied in one operation: some tenths of a millisecond
 KEPT_BYTES = 2**40  # of an operation that waits for its next part; the scratch stack is bounded
 PREPARED_BYTES = 2**26  # for the rules, rows and configurations of a grammar of one lexeme
@@ -66,6 +67,7 @@ class RegexNodes:
     Attributes
     ----------
     memo : what frontends remember of the nodes that they built, under keys of their own; as old as the nodes.
+    listed : the words, or the first MOST_LISTED, of nodes that were made of one or of several.
     variant_key : what the memo is about, where a frontend builds the same things in several ways; see `variant`.
     """
 
@@ -85,6 +87,7 @@ class RegexNodes:
         self.memo: dict[Hashable, Any] = Remembered()
         self._memos = [self.memo]  # and the parts of it that `remembered` gave
         self.variant_key: Any = None
+        self.listed: dict[int, tuple[bytes, ...]] = self.remembered("listed")
         self._dfas: dict[Hashable, int] = {}  # kernels keep each automaton that they are given
 
     @property
@@ -139,7 +142,9 @@ class RegexNodes:
         """Exactly these bytes."""
         if len(data) == 1:
             return Node.FIRST_SINGLE + data[0]
-        return self._run(Operation.LITERAL, data=np.frombuffer(data, np.uint8).astype(np.int32))
+        node = self._run(Operation.LITERAL, data=np.frombuffer(data, np.uint8).astype(np.int32))
+        self.listed[node] = (data,)
+        return node
 
     def words(self, words: Sequence[bytes]) -> int:
         """Any of `words`, which are ascending and all different, as a prefix tree: see regex/word_trees.py."""
@@ -153,6 +158,7 @@ class RegexNodes:
         while True:
             found = self._run(Operation.WORDS, data=data, grammar=table)
             if found != kept.NOT_DONE:
+                self.listed[found] = tuple(words[:MOST_LISTED])
                 return found
             let_others_in()
 

@@ -198,7 +198,8 @@ def _compiler_for(source: Any, n_tokens: int, eos: tuple[int, ...] | None, decla
     """As `compiler_for`; what a tokenizer declares may be set anew, as its tokens may grow."""
     if isinstance(source, str):
         source = Tokenizer.from_gguf(source)
-    return Compiler(source if isinstance(source, Tokenizer) else Tokenizer.from_huggingface(source, eos))
+    tokenizer = source if isinstance(source, Tokenizer) else Tokenizer.from_huggingface(source, eos)
+    return Compiler(tokenizer, warm="documents")
 
 
 # --- values

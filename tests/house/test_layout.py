@@ -51,6 +51,7 @@ INSIDE = {
             "forms.py",
             "algebra.py",
             "likely.py",
+            "documents.py",
             "sentences.py",
             "ambiguity.py",
         ),

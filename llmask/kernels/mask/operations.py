@@ -4,7 +4,7 @@ In: tables, an operation and its numbers. Out: see tables/operations.py.
 """
 
 from ..lexeme_masks.slices import count_characters, write_rest
-from ..machine.jit import inline, kernel
+from ..machine.jit import kernel
 from ..machine.numba_names import lists_at
 from ..parser.load_rules import load_rules
 from ..parser.token_terminals import named_ranges
@@ -15,13 +15,13 @@ from ..values.called_rules import init_sets, put_late, put_variant
 from ..values.texts import init_texts
 from .advance import live_bytes, take_bytes, take_token, walk_all
 from .assemble import build_mask
-from .configurations import first_configuration, init_configurations
+from .configurations import ENDED, first_configuration, init_configurations
 from .open_rules import close_lexeme, ending, nodes_of_set, open_rules, trace_bytes
 
 REST, MAIN, WORDS, NODES, N_NODES = range(0, 40, 8)  # of the int64[5] of WRITE_REST, see slices.write_rest
 
 
-@inline
+@kernel
 def _load(store, grammar, data):
     init_texts(grammar)
     init_sets(grammar)
@@ -32,12 +32,24 @@ def _load(store, grammar, data):
     return first_configuration(store, grammar)
 
 
-@inline
+@kernel
 def _read(lists, number, data):
     n = list_length(lists, number)
     for i in range(min(n, data.shape[0])):
         data[i] = list_item(lists, number, i)
     return n
+
+
+@kernel
+def _read_tokens(store, grammar, configuration, tokens):
+    """Take tokens and build the masks before and after each, until one is refused or ends the document."""
+    for i in range(tokens.shape[0]):
+        build_mask(store, grammar, configuration)
+        configuration = take_token(store, grammar, configuration, tokens[i])
+        if configuration <= ENDED or store.exceeded != 0 or grammar.exceeded != 0:
+            return configuration
+    build_mask(store, grammar, configuration)
+    return configuration
 
 
 @kernel
@@ -47,6 +59,8 @@ def run(store, grammar, operation, a, b, c, data):
         build_mask(store, grammar, a)
     if operation == Operation.ACCEPT:
         return take_token(store, grammar, a, b)
+    if operation == Operation.READ:
+        return _read_tokens(store, grammar, a, data)
     if operation == Operation.ADVANCE:
         return take_bytes(store, grammar, a, data)
     if operation == Operation.LIVE_BYTES:

@@ -43,28 +43,29 @@ class Operation(Kind):
     WRITE_REST = 26  # data: mask; a: address of five numbers, see lexeme_masks/slices.py: number of nodes
     BUILD_MASK = 27  # a: configuration
     ACCEPT = 28  # a: configuration, b: token: configuration or REFUSED
-    ADVANCE = 29  # a: configuration; data: bytes: configuration or REFUSED (`report`: position of the byte)
-    LIVE_BYTES = 30  # a: configuration; data: 256 flags to write: number of bytes that may come next
-    NAMED_RANGES = 31  # a: configuration; data: low, high of tokens that are named, to write: how many numbers
-    TRACE = 32  # a: configuration; data: see mask/open_rules.py: configuration or REFUSED
-    LEXEMES_OF = 33  # a: set of lexemes; data: their nodes to write: how many
-    ENDING = 34  # a: configuration: set of the lexemes that may end
-    OPEN_RULES = 35  # a: configuration, b: 1 with those expected; data: rules to write: how many, see open_rules.py
-    CLOSE = 36  # a: configuration: configuration where the lexeme has ended, or REFUSED
-    WALK_ALL = 37  # a: configuration: trie nodes walked, for bench/walk.py
+    READ = 29  # a: configuration; data: tokens, masks are built before and after each: configuration or REFUSED
+    ADVANCE = 30  # a: configuration; data: bytes: configuration or REFUSED (`report`: position of the byte)
+    LIVE_BYTES = 31  # a: configuration; data: 256 flags to write: number of bytes that may come next
+    NAMED_RANGES = 32  # a: configuration; data: low, high of tokens that are named, to write: how many numbers
+    TRACE = 33  # a: configuration; data: see mask/open_rules.py: configuration or REFUSED
+    LEXEMES_OF = 34  # a: set of lexemes; data: their nodes to write: how many
+    ENDING = 35  # a: configuration: set of the lexemes that may end
+    OPEN_RULES = 36  # a: configuration, b: 1 with those expected; data: rules to write: how many, see open_rules.py
+    CLOSE = 37  # a: configuration: configuration where the lexeme has ended, or REFUSED
+    WALK_ALL = 38  # a: configuration: trie nodes walked, for bench/walk.py
 
     # --- finish: tokens that suffice, and where the tokens of a mask lead
-    BOUNDS = 38  # data: configurations, then as many bounds to write
-    LOWER_BOUND = 39  # a: configuration, b: bound; data: its token
-    FINISHING_TOKEN = 40  # a: configuration: token, NO_TOKEN where the document may end
-    ANONYMOUS_OF = 41  # a: configuration: lexer state, see finish/successors.py
-    LIST_INSIDE = 42  # a: lexer state; data: pairs to write: how many numbers, also where they have no room
-    LIST_CROSSING = 43  # a: configuration; data: pairs to write: the same
-    AFTER_TOKENS = 44  # a: configuration; data: tokens, then as many configurations to write
-    AFTER_TEXTS = 45  # the same with the bytes of the tokens; a is not ENDED
-    WITHOUT_TRANSCRIPTS = 46  # data: n configurations, then n to write, each with the row of one and no transcript
-    GREATEST_COST = 47  # the most bytes that ending a run of a rule takes
+    BOUNDS = 39  # data: configurations, then as many bounds to write
+    LOWER_BOUND = 40  # a: configuration, b: bound; data: its token
+    FINISHING_TOKEN = 41  # a: configuration: token, NO_TOKEN where the document may end
+    ANONYMOUS_OF = 42  # a: configuration: lexer state, see finish/successors.py
+    LIST_INSIDE = 43  # a: lexer state; data: pairs to write: how many numbers, also where they have no room
+    LIST_CROSSING = 44  # a: configuration; data: pairs to write: the same
+    AFTER_TOKENS = 45  # a: configuration; data: tokens, then as many configurations to write
+    AFTER_TEXTS = 46  # the same with the bytes of the tokens; a is not ENDED
+    WITHOUT_TRANSCRIPTS = 47  # data: n configurations, then n to write, each with the row of one and no transcript
+    GREATEST_COST = 48  # the most bytes that ending a run of a rule takes
 
     # --- canonical
-    REVIEW = 48  # a: cell: DONE or what is missing, see canonical/review.py
-    STEP_CANONICAL = 49  # a: cell, b: token: configuration, REFUSED or what is missing, see canonical/steps.py
+    REVIEW = 49  # a: cell: DONE or what is missing, see canonical/review.py
+    STEP_CANONICAL = 50  # a: cell, b: token: configuration, REFUSED or what is missing, see canonical/steps.py

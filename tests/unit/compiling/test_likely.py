@@ -90,22 +90,22 @@ def test_listed_words(compiler: Compiler, pattern: str, words: list[bytes] | Non
 
 def test_what_stands_between_lexemes(compiler: Compiler) -> None:
     one = likely(compiler.json_schema({}))
-    assert one.between(b"", b"{", None) == b""
-    assert one.between(b'":', b"1", None) == b" "
-    assert one.between(b'",', b'"a"', None) == b" "
-    assert one.between(b"{", b'"a"', None) == b""
-    assert one.between(b"{", b'"a"', 1) == b"\n  "
-    assert one.between(b"1", b"}", 2) == b"\n  "
-    assert one.between(b"{", b"}", 2) == b""
-    assert one.between(b",", b'"a"', 40) == b"", "longer than white space may be"
+    assert one.texts.between(b"", b"{", None) == b""
+    assert one.texts.between(b'":', b"1", None) == b" "
+    assert one.texts.between(b'",', b'"a"', None) == b" "
+    assert one.texts.between(b"{", b'"a"', None) == b""
+    assert one.texts.between(b"{", b'"a"', 1) == b"\n  "
+    assert one.texts.between(b"1", b"}", 2) == b"\n  "
+    assert one.texts.between(b"{", b"}", 2) == b""
+    assert one.texts.between(b",", b'"a"', 40) == b"", "longer than white space may be"
     compact = likely(compiler.json_schema({}, whitespace="compact"))
-    assert compact.between(b'",', b'"a"', None) == b""
+    assert compact.texts.between(b'",', b'"a"', None) == b""
 
 
 def test_words_of_other_grammars_are_kept_apart(compiler: Compiler) -> None:
     one = likely(compiler.lark('start: "a" "b" "."\n%ignore " "'))
-    assert one.between(b"a", b"b", None) == b" "
-    assert one.between(b"a", b".", None) == b""
+    assert one.texts.between(b"a", b"b", None) == b" "
+    assert one.texts.between(b"a", b".", None) == b""
 
 
 def test_how_deep_a_rule_is_in_itself(compiler: Compiler) -> None:
