@@ -18,6 +18,7 @@ __all__ = ["ADAPTERS", "CompileError", "Engine", "adapter", "is_installed"]
 ADAPTERS = {
     "llmask": "bench.engines.llmask:Llmask",
     "llmask-warm": "bench.engines.llmask:LlmaskWarm",
+    "llmask-documents": "bench.engines.llmask:LlmaskDocuments",
     "llmask-ahead": "bench.engines.llmask:LlmaskAhead",
     "llguidance": "bench.engines.llguidance:Llguidance",
     "xgrammar": "bench.engines.xgrammar:XGrammar",

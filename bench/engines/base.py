@@ -69,6 +69,9 @@ class Engine(ABC):
     def package_version(cls) -> str:
         return version(cls.package)
 
+    def read_documents(self, grammar: Any) -> None:  # noqa: B027
+        """What an engine does for a grammar after its first mask; most do nothing."""
+
     def is_allowed(self, token: int) -> bool:
         """Whether the mask filled last allows `token`."""
         return bool(self.words[0, token >> 5] >> (token & 31) & 1)

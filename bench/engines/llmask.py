@@ -82,6 +82,15 @@ class LlmaskWarm(Llmask):
         return compiled
 
 
+class LlmaskDocuments(Llmask):
+    """Reads documents of a new grammar, here in the caller's thread and after the first mask, so that it is timed."""
+
+    name = "llmask-documents"
+
+    def read_documents(self, grammar: Any) -> None:
+        grammar.warm("documents")
+
+
 class LlmaskAhead(Llmask):
     """Its helping thread builds the next mask of a sequence while the caller does something else."""
 

@@ -39,8 +39,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--against",
         metavar="ENGINES",
-        help="comma-separated: llmask-warm, llguidance, xgrammar, outlines-core, glrmask, glrmask-fast, maskforge "
-        "(default: llguidance if it is installed; none: '')",
+        help="comma-separated: llmask-documents, llmask-warm, llguidance, xgrammar, outlines-core, glrmask, "
+        "glrmask-fast, maskforge (default: llguidance if it is installed; none: '')",
     )
     parser.add_argument("--limit", metavar="N", type=int, help="only so many schemas, drawn with a fixed seed")
     parser.add_argument(

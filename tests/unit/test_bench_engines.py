@@ -52,7 +52,12 @@ def test_a_store_is_warmed_by_all_rows_whatever_becomes_of_them(monkeypatch: pyt
     monkeypatch.setattr(worker, "run_row", run_row)
     worker.warm_store(None, [Row("a", {}, []), Row("b", {}, [])])
     assert ran == ["a", "b"]
-    assert [name for name in ADAPTERS if adapter(name).keeps_store] == ["llmask", "llmask-warm", "llmask-ahead"]
+    assert [name for name in ADAPTERS if adapter(name).keeps_store] == [
+        "llmask",
+        "llmask-warm",
+        "llmask-documents",
+        "llmask-ahead",
+    ]
 
 
 @pytest.mark.parametrize("name", ADAPTERS)

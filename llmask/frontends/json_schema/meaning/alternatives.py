@@ -43,6 +43,25 @@ def pairs_to_prove(context: Context, conjunction: Conjunction, choice: Choice) -
     return left
 
 
+def n_ways(context: Context, conjunction: Conjunction, most: int, depth: int = 0) -> int:
+    """How many combinations of alternatives there are, those inside of alternatives too; beyond `most` some number."""
+    found = 1
+    for choice in conjunction.choices:
+        found *= sum([_n_ways_of(context, member, most, depth + 1) for member in choice.schemas])
+        if found > most:
+            break
+    return found
+
+
+def _n_ways_of(context: Context, member: SchemaAt, most: int, depth: int) -> int:
+    schema, path = member
+    if type(schema) is not dict or context.shape(schema, path).is_plain or depth > MAX_PROOF_DEPTH:
+        return 1
+    key = ("ways", context.identity(schema, path))
+    found: int = context.synthetic(key, lambda: n_ways(context, conjunction_of(context, [member]), most, depth))
+    return found
+
+
 def overlaps(
     context: Context, conjunction: Conjunction, choice: Choice, left: list[tuple[int, int]]
 ) -> dict[int, list[int]]:

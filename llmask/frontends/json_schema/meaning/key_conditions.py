@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
 
 SHARE = 2  # reading alternatives may take this part of the work, so that some is left to write them one by one
+COUNTS = {"type", "minProperties", "maxProperties", "minItems", "maxItems"}
 ANYTHING: tuple[Any, ...] = (True, {})
 MAX_CLASSES = 512  # of the values of one key
 CLASS_WORK = 20  # a schema compared with a class of values, counted in subschemas visited
@@ -346,7 +347,8 @@ class _Reader:
         schema, path = member[0].get(NOT, member)
         shape = self.context.shape(schema, path)
         has_range = shape.has_string or shape.has_number
-        return shape.is_plain and not (shape.has_array or shape.has_object) and (with_ranges or not has_range)
+        says_more = (shape.has_array or shape.has_object) and not COUNTS.issuperset(schema)
+        return shape.is_plain and not says_more and (with_ranges or not has_range)
 
     def _exclude(self, one: SchemaAt, other: SchemaAt) -> bool:
         self.context.count_work()

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import islice
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.lexical.lexemes import white_space
-from llmask.frontends.json_schema.meaning.alternatives import overlaps, pairs_to_prove, without_shared_types
+from llmask.frontends.json_schema.meaning.alternatives import n_ways, overlaps, pairs_to_prove, without_shared_types
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.choices import settle, settle_strings
 from llmask.frontends.json_schema.meaning.closed import closed
@@ -387,14 +386,14 @@ class Translation(Writer):
         self.check_depth(len(conjunction.choices), path)
         is_bare = not conjunction.parts and len(conjunction.choices) == 1
         others: dict[int, list[int]] = {}
-        n_ways = prod(len(one.schemas) for one in conjunction.choices)
+        ways = 1 if is_bare else n_ways(self, conjunction, MOST_WAYS)
         pairs: list[tuple[int, int]] = []
         if choice.keyword == "oneOf":
             rest = conjunction.copy()
             del rest.choices[index]
             pairs = pairs_to_prove(self, rest, choice)
-        is_large = len(pairs) > MANY_PAIRS or (n_ways > MANY_WAYS and len(conjunction.choices) > 1)
-        is_too_large = len(pairs) > MOST_PAIRS or n_ways > MOST_WAYS
+        is_large = len(pairs) > MANY_PAIRS or (ways > MANY_WAYS and ways > len(choice.schemas))
+        is_too_large = len(pairs) > MOST_PAIRS or ways > MOST_WAYS
         if is_large and self._write_conditioned(conjunction, path, is_too_large, rule, start, end, depth):
             return None
         if choice.keyword == "oneOf":
