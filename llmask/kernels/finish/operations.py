@@ -3,7 +3,7 @@
 In: tables, an operation and its numbers. Out: see tables/operations.py. Cost: see finish/paths.py and successors.py.
 """
 
-from ..machine.jit import inline, kernel
+from ..machine.jit import kernel
 from ..mask.advance import take_text, take_token
 from ..tables.operations import Operation
 from .paths import bound_of, finishing_token, lower_bound
@@ -11,7 +11,7 @@ from .rule_costs import greatest_cost
 from .successors import anonymous_of, list_crossing, list_inside, without_transcript
 
 
-@inline
+@kernel
 def _answer(store, grammar, operation, a, item):
     """What an operation says of one of the items that it is given."""
     if operation == Operation.BOUNDS:

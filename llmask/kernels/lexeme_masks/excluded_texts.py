@@ -16,14 +16,26 @@ from ..machine.jit import inline, kernel
 from ..regex.derivatives import derivative
 from ..regex.nodes import BYTE_DISTANCE, Node, push
 from ..regex.text_derivatives import byte_at, free_part, literal_length
+from ..tables.interning import map_get, map_put
 from ..tables.memory import spend
 from ..vocabulary.trie_words import depth_of, subtree_end
 from .exits import add_exit, child_towards
 
 
-@inline
+@kernel
 def _begins_like(store, literal, free):
-    """Whether `free` is inside of a string, and ends, where a token is inside of a literal, and ends."""
+    """Whether `free` is inside of a string, and ends, where a token is inside of a literal, and ends; remembered."""
+    key = literal << 32 | free
+    known = map_get(store.begins_like, key)
+    if known < 0:
+        known = 1 if _follows(store, literal, free) else 0
+        if store.exceeded == 0:
+            map_put(store.begins_like, key, known)
+    return known == 1
+
+
+@inline
+def _follows(store, literal, free):
     n = literal_length(store, literal)
     spend(store, n)
     node = free

@@ -10,7 +10,7 @@ In: a lexer state. Out: a position in `slices`. Cost: under 1 us.
 
 from ..lexer.dense_transitions import is_wide
 from ..lexer.states import is_lazy, live_rest, n_live, only_rest
-from ..machine.jit import inline, kernel
+from ..machine.jit import kernel
 from ..regex.constructors import make_not
 from ..regex.emptiness import is_empty
 from ..regex.nodes import UNBOUNDED, as_difference, n_operands, operand
@@ -142,7 +142,7 @@ def cover_of_state(store, state, char):
     return UNBOUNDED if n_lazy != 0 else covered
 
 
-@inline
+@kernel
 def exact_room(store, state):
     """The most strings of the first slice's node that a state takes, or NO_ROOM: it is in a string of bounded length.
 

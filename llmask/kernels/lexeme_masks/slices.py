@@ -6,7 +6,7 @@ Cost: two walks of the trie, 1 ms each for 128,000 tokens.
 """
 
 from ..machine.constants import TRIE_BYTE_MASK, TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
-from ..machine.jit import inline, kernel
+from ..machine.jit import kernel
 from ..regex.constructors import make_repeat
 from ..regex.derivatives import derivative
 from ..regex.nodes import UNBOUNDED, Node
@@ -103,7 +103,7 @@ def write_rest(store, mask, rest, main, source, source_main, n_source):
     return n
 
 
-@inline
+@kernel
 def _end_nodes(scratch, written, first, last, rest, end):
     """Let the subtrees of open nodes from depth `first` to before `last` end at a node."""
     for i in range(first, last):

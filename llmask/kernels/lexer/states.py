@@ -20,10 +20,11 @@ Cost: a known transition 2 ns; a new state about 0.3 us and its derivatives.
 """
 
 from ..machine.jit import inline, kernel
-from ..regex.class_maps import class_of, meet, n_classes
+from ..regex.class_maps import class_of, n_classes
 from ..regex.derivatives import derivative
 from ..regex.emptiness import is_empty
 from ..regex.nodes import Node, operand, push
+from ..regex.text_derivatives import map_of_all
 from ..tables.interning import intern_list, list_item, list_length, map_get, map_put
 from ..tables.kinds import NodeKind
 from ..tables.memory import exceed, reserve, spend
@@ -155,17 +156,17 @@ def make_state(store, first, is_start):
     spend(store, 12 + LIVE_INTS * n)
     reserve(store.states, state + 1)
     # classes and ends of its lexemes
-    class_map = 0
+    store.scratch_top = first + LIVE_INTS * n  # where they still are
+    store.states[state].map = map_of_all(store, first + LIVE_REST, n, LIVE_INTS)
+    store.scratch_top = first
     finished = 0 if is_start else 1
     for i in range(n):
         rest = live_rest(store, state, i)
-        class_map = meet(store, class_map, store.nodes[rest].map)
         if rest != Node.EPSILON:
             finished = 0
         if not is_start and store.nodes[rest].nullable:
             push(store, live_lexeme(store, state, i))
     store.states[state].accepts = lexeme_set(store, first)
-    store.states[state].map = class_map
     store.states[state].finished = finished
     store.states[state].anonymous = state
     # its anonymous state

@@ -11,7 +11,7 @@ from ..lexeme_masks.subtree_masks import part_mask
 from ..machine.jit import inline, kernel
 from ..tables.kinds import MaskKind
 from .boundary_walk import cross_rows
-from .crossing import IN_PART, allow_token
+from .crossing import allow_part
 from .tracked_walk import cross_tracked
 
 
@@ -72,9 +72,7 @@ def cross_parts(store, grammar):
             grammar.parts[i].part = part
         part = grammar.parts[i].part
         if store.part_masks[part].kind != MaskKind.WORDS:
-            first = store.part_masks[part].mask
-            for j in range(first, first + store.part_masks[part].n_tokens):
-                allow_token(grammar, store.token_lists[j], IN_PART)
+            allow_part(grammar, store.token_lists, store.part_masks[part].mask, store.part_masks[part].n_tokens)
         first = store.part_masks[part].first_exit
         _cross(store, grammar, row, state, first, store.part_masks[part].n_exits)
         i += 1

@@ -68,6 +68,20 @@ def allow_token(grammar, token, end):
     grammar.n_crossing = n + 1
 
 
+@inline
+def allow_part(grammar, tokens, first, n):
+    """List n tokens of a part."""
+    listed = grammar.n_crossing
+    crossing = reserve(grammar.crossing, listed + n)
+    for i in range(n):
+        crossing[listed + i] = tokens[first + i]
+    if grammar.tells_ends != 0:
+        ends = reserve(grammar.crossing_ends, listed + n)
+        for i in range(n):
+            ends[listed + i] = IN_PART
+    grammar.n_crossing = listed + n
+
+
 @kernel
 def defer(store, grammar, node, kind):
     """Leave a node, or what is below it, to a walk with the text known."""

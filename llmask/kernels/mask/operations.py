@@ -15,7 +15,7 @@ from ..values.called_rules import init_sets, put_late, put_variant
 from ..values.texts import init_texts
 from .advance import live_bytes, take_bytes, take_token, walk_all
 from .assemble import build_mask
-from .configurations import ENDED, first_configuration, init_configurations
+from .configurations import first_configuration, init_configurations
 from .open_rules import close_lexeme, ending, nodes_of_set, open_rules, trace_bytes
 
 REST, MAIN, WORDS, NODES, N_NODES = range(0, 40, 8)  # of the int64[5] of WRITE_REST, see slices.write_rest
@@ -42,11 +42,11 @@ def _read(lists, number, data):
 
 @kernel
 def _read_tokens(store, grammar, configuration, tokens):
-    """Take tokens and build the masks before and after each, until one is refused or ends the document."""
+    """Take tokens of texts and build the masks before and after each, until one is refused."""
     for i in range(tokens.shape[0]):
         build_mask(store, grammar, configuration)
         configuration = take_token(store, grammar, configuration, tokens[i])
-        if configuration <= ENDED or store.exceeded != 0 or grammar.exceeded != 0:
+        if configuration < 0 or store.exceeded != 0 or grammar.exceeded != 0:
             return configuration
     build_mask(store, grammar, configuration)
     return configuration

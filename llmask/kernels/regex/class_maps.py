@@ -172,6 +172,23 @@ def map_of_set(store, byte_set):
 
 
 @kernel
+def map_of_each(store, first):
+    """The map in which each byte of the set at a position of the scratch stack has a class of its own."""
+    classes = _map_in_progress(store)
+    n, others = 0, -1
+    for byte in range(256):
+        if store.scratch[first + (byte >> 5)] >> (byte & 31) & 1 != 0:
+            store_u8(classes + byte, n)
+            n += 1
+        else:
+            if others < 0:
+                others = n
+                n += 1
+            store_u8(classes + byte, others)
+    return _intern_map(store)
+
+
+@kernel
 def map_of_classes(store, class_of_byte):
     """The map of 256 class numbers in an array."""
     classes = _map_in_progress(store)

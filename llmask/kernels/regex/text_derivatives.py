@@ -10,10 +10,13 @@ In: a node, bytes at an address. Out: a node. Cost: 2 ns a byte of a literal, el
 from ..machine.jit import inline, kernel
 from ..tables.kinds import NodeKind
 from ..tables.memory import load_u8, spend
+from .class_maps import add_to_set, map_of_each, meet, push_set
 from .constructors import make_literal, make_not
 from .derivatives import derivative
 from .nodes import UNBOUNDED, Node, as_difference
 from .set_operations import intersection_of
+
+TOLD_AT_ONCE = 3  # whose literals are told apart at once
 
 
 @inline
@@ -44,6 +47,26 @@ def byte_at(store, literal, position):
     if literal < Node.LAZY_END:
         return literal - Node.FIRST_SINGLE
     return store.literals[store.nodes[literal].a + position]
+
+
+@kernel
+def map_of_all(store, first, n, size):
+    """The class map of n nodes, one in every `size` numbers of the scratch stack from `first`: the meet of theirs.
+
+    Of literals, as the keys of an object are, the first bytes are classes; it is made of all of them at once.
+    """
+    found = 0
+    begins = push_set(store, 0)
+    for i in range(n):
+        node = store.scratch[first + i * size]
+        if n >= TOLD_AT_ONCE and literal_length(store, node) > 0:
+            add_to_set(store, begins, byte_at(store, node, 0))
+        else:
+            found = meet(store, found, store.nodes[node].map)
+    if n >= TOLD_AT_ONCE:
+        found = meet(store, found, map_of_each(store, begins))
+    store.scratch_top = begins
+    return found
 
 
 @inline

@@ -7,7 +7,7 @@ whatever others write in between: nodes and literals of a store never change. Wh
 In: a store's table, the table that keeps. Out: the scratch stack as it was. Cost: 1 ns an item.
 """
 
-from ..machine.jit import inline, kernel
+from ..machine.jit import kernel
 from ..machine.records import Array, Slots
 from .memory import FIRST_FREE_SLOT, address_of, copy_bytes, reserve
 
@@ -24,7 +24,7 @@ KEPT = Slots(
 NOT_DONE = -5  # what an operation returns that has stopped by itself
 
 
-@inline
+@kernel
 def can_keep(store, kept):
     return address_of(kept) != address_of(store)
 
