@@ -13,7 +13,8 @@ Schemas are compiled beside the steps, each as if it had a thread of its own: a 
 is compiled, and there is room. That favours engines which compile slowly; what compiling takes is shown. All work of an
 engine is done by one thread, sequence after sequence, through bench/engines. A mask that takes more than LONG_US counts
 as built: writing one that is known takes a tenth of that. `llmask-ahead` has `llmask.read_ahead` build masks meanwhile:
-there the model's time is spent, by sleeping, and each mask is looked for before it is asked for.
+there the model's time is spent, by sleeping, and each mask is looked for before it is asked for. What is read ahead by
+`llmask-documents` counts as the work of another thread, too, and is told beside the time a token.
 
 In: command line. Out: a table in Markdown. Cost: half a minute an engine and number of live sequences; minutes where an
 engine compiles slowly.
@@ -41,7 +42,16 @@ from bench.maskbench import check_engines
 from bench.vocabularies import ROOT, SOURCES
 from llmask.errors import LlmaskError
 
-ENGINES = ("llmask", "llmask-ahead", "llguidance", "xgrammar", "glrmask", "glrmask-fast", "maskforge")
+ENGINES = (
+    "llmask",
+    "llmask-documents",
+    "llmask-ahead",
+    "llguidance",
+    "xgrammar",
+    "glrmask",
+    "glrmask-fast",
+    "maskforge",
+)
 LONG_US = 20
 # CUT: the document has a token that the mask does not allow; FAILED: the engine raised an error
 SERVED, REFUSED, CUT, FAILED = "served", "refused", "cut", "failed"
@@ -80,6 +90,7 @@ class Step(NamedTuple):
     is_late    the model waited for the masks
     is_coming  requests are still to come: after the last one fewer and fewer are live, and the table leaves that aside
     n_missing  masks that were not there when they were asked for, where that is told
+    n_live     sequences that took part
     """
 
     us: float
@@ -87,6 +98,7 @@ class Step(NamedTuple):
     is_late: bool
     is_coming: bool
     n_missing: int | None = None
+    n_live: int = 0
 
 
 class Run(NamedTuple):
@@ -97,6 +109,7 @@ class Run(NamedTuple):
     compile_us  of each of them
     steps       all of them
     seconds     counted until the last request ended
+    ahead_us    what was read of all grammars ahead of their documents
     """
 
     outcomes: dict[int, str]
@@ -104,6 +117,7 @@ class Run(NamedTuple):
     compile_us: dict[int, float]
     steps: list[Step]
     seconds: float
+    ahead_us: float = 0.0
 
 
 def draw_requests(rows: Sequence[Row], n: int, seed: int) -> list[Request]:
@@ -149,6 +163,7 @@ def serve(
     timer : nanoseconds; what is measured by it is the engine's.
     """
     run = Run({}, {}, {}, [], 0.0)
+    ahead_ns = 0
     upcoming = deque(enumerate(zip(arrivals, requests, strict=True)))
     compiled: list[tuple[float, int, Live]] = []  # by the time at which they are
     live: list[Live] = []
@@ -158,11 +173,15 @@ def serve(
             number, (arrival, request) = upcoming.popleft()
             started = timer()
             try:
-                sequence = engine.start(engine.compile(request.schema))
+                grammar = engine.compile(request.schema)
+                sequence = engine.start(grammar)
             except Exception as error:  # an engine's own failure is a result too
                 run.outcomes[number] = REFUSED if isinstance(error, CompileError) else FAILED
                 continue
             elapsed = timer() - started
+            started = timer()
+            engine.read_documents(grammar)
+            ahead_ns += timer() - started
             heapq.heappush(compiled, (arrival + elapsed / 1e9, number, Live(number, request, sequence, elapsed)))
         while compiled and compiled[0][0] <= now and len(live) < most_live:
             live.append(heapq.heappop(compiled)[2])
@@ -174,7 +193,7 @@ def serve(
         n_missing = engine.n_missing
         if n_missing is not None:
             time.sleep(model_s)  # a helping thread works while the model computes
-        going_on = []
+        going_on, n_live = [], len(live)
         for one in live:
             try:
                 mask_ns, token_ns, outcome = _step(engine, one, timer)
@@ -194,9 +213,9 @@ def serve(
         is_long, is_late = longest_ns > LONG_US * 1000, masks_ns / 1e9 > model_s
         if n_missing is not None and engine.n_missing is not None:
             n_missing = engine.n_missing - n_missing
-        run.steps.append(Step((masks_ns + tokens_ns) / 1000, is_long, is_late, bool(upcoming), n_missing))
+        run.steps.append(Step((masks_ns + tokens_ns) / 1000, is_long, is_late, bool(upcoming), n_missing, n_live))
         now += max(model_s, masks_ns / 1e9) + tokens_ns / 1e9
-    return run._replace(seconds=now)
+    return run._replace(seconds=now, ahead_us=ahead_ns / 1000)
 
 
 def _step(engine: Engine, one: Live, timer: Callable[[], int]) -> tuple[int, int, str | None]:
@@ -226,9 +245,9 @@ def table(found: dict[int, dict[str, Run]]) -> str:
     """A row for each number of live sequences and engine; times of requests are over those that all engines serve."""
     lines = [
         "| live | engine | served / refused / cut / failed | in the engine, ms a request: p50 / p99 / max "
-        "| of which compiling, mean | in the engine, ms a step: p50 / p99 / worst | steps that build | that wait "
-        "| that find a mask missing |",
-        f"|---:|---|{'---:|' * 7}",
+        "| of which compiling, mean | us a token, mean | with what is read ahead "
+        "| in the engine, ms a step: p50 / p99 / worst | steps that build | that wait | that find a mask missing |",
+        f"|---:|---|{'---:|' * 9}",
     ]
     for live, runs in found.items():
         common = sorted(set.intersection(*(set(run.engine_us) for run in runs.values())))
@@ -241,9 +260,12 @@ def table(found: dict[int, dict[str, Run]]) -> str:
             a_step = shares([step.us / 1000 for step in steps])
             n_long, n_late = sum(step.is_long for step in steps), sum(step.is_late for step in steps)
             n = max(1, len(steps))
+            n_tokens = max(1, sum(step.n_live for step in run.steps))
+            a_token = sum(step.us for step in run.steps) / n_tokens
             missing = [step.n_missing > 0 for step in steps if step.n_missing is not None]
             lines.append(
-                f"| {live} | {name} | {counts} | {a_request} | {compiling:,.2f} | {a_step} "
+                f"| {live} | {name} | {counts} | {a_request} | {compiling:,.2f} "
+                f"| {a_token:,.1f} | {a_token + run.ahead_us / n_tokens:,.1f} | {a_step} "
                 f"| {n_long / n:.1%} | {n_late / n:.1%} "
                 f"| {f'{sum(missing) / len(missing):.1%}' if missing else '-'} |"
             )

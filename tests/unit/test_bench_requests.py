@@ -46,6 +46,9 @@ class Engine:
     def start(self, grammar: Any) -> Any:
         return grammar
 
+    def read_documents(self, grammar: Any) -> None:
+        self.timer.now += grammar.get("ahead", 0)
+
     def fill(self, sequence: Any) -> None:
         if sequence["name"] == "faulty":
             raise RuntimeError("a fault of the engine's own")
@@ -135,6 +138,15 @@ def test_refused_schemas_and_documents_are_told_apart() -> None:
     assert found.engine_us == {}
 
 
+def test_what_is_read_ahead_is_no_time_of_requests() -> None:
+    timer = Timer()
+    stream = [Request("a", {"name": "a", "compile": 3000, "ahead": 7000}, [1])]
+    found = requests.serve(Engine(timer), stream, [0.0], 1, 0.008, timer)  # type: ignore[arg-type]
+    assert found.ahead_us == 7.0
+    assert found.engine_us == {0: 3.0 + 1.0 + 0.5 + 1.0}
+    assert [step.n_live for step in found.steps] == [1, 1]
+
+
 def test_a_fault_of_the_engine_ends_one_request_and_not_the_stream() -> None:
     found, engine = run([{"name": "faulty"}, 0, {"name": "a"}], [0.0, 0.0, 0.0])
     assert found.outcomes == {0: FAILED, 1: FAILED, 2: SERVED}
@@ -171,11 +183,12 @@ def test_arrivals_ascend_at_the_rate_that_is_asked_for() -> None:
 
 
 def test_the_table_compares_requests_that_all_engines_serve() -> None:
-    steps = [requests.Step(1000.0, True, False, True), requests.Step(7.0, False, True, False)]
-    one = requests.Run({0: SERVED, 1: SERVED}, {0: 1000.0, 1: 9000.0}, {0: 500.0, 1: 8000.0}, steps, 2.0)
+    steps = [requests.Step(1000.0, True, False, True, n_live=3), requests.Step(8.0, False, True, False, n_live=1)]
+    one = requests.Run({0: SERVED, 1: SERVED}, {0: 1000.0, 1: 9000.0}, {0: 500.0, 1: 8000.0}, steps, 2.0, 40.0)
     other = requests.Run({0: SERVED, 1: REFUSED}, {0: 3000.0}, {0: 2000.0}, [], 0.0)
     assert requests.table({4: {"one": one, "other": other}}).splitlines()[2:] == [
-        "| 4 | one | 2 / 0 / 0 / 0 | 1.00 / 1.00 / 1.00 | 0.50 | 1.00 / 1.00 / 1.00 | 100.0% | 0.0% | - |",
-        "| 4 | other | 1 / 1 / 0 / 0 | 3.00 / 3.00 / 3.00 | 2.00 | - | 0.0% | 0.0% | - |",
+        "| 4 | one | 2 / 0 / 0 / 0 | 1.00 / 1.00 / 1.00 | 0.50 | 252.0 | 262.0 "
+        "| 1.00 / 1.00 / 1.00 | 100.0% | 0.0% | - |",
+        "| 4 | other | 1 / 1 / 0 / 0 | 3.00 / 3.00 / 3.00 | 2.00 | 0.0 | 0.0 | - | 0.0% | 0.0% | - |",
     ]
     assert requests.from_json(requests.as_json(one)) == one
