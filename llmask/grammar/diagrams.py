@@ -71,7 +71,7 @@ class Diagrams:
                 found[state] = state[0] if len(state) == 1 else FALSE
                 waiting.pop()
                 continue
-            spend(len(state) // 8)
+            spend(len(state) // 4)
             asked = [self.nodes[number] for number in state]
             member = min(asked)[0]
             below = []

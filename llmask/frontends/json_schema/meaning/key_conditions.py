@@ -236,6 +236,9 @@ class _Reader:
         subjects = [part for part in self.conjunction.parts if part[2].has_object]
         subjects = [(extra, path, context.shape(extra, path)), *subjects]
         entries, divided = divided_keys(context, subjects, self.names, list(self.key_sets))
+        if context.options.closed:
+            entries = [entry._replace(schemas=context.closed(entry.schemas)) for entry in entries]
+            divided = [cell._replace(schemas=context.closed(cell.schemas)) for cell in divided]
         if not (self.key_sets or is_counted or self.n_told > 1 or context.options.unique_keys):
             return entries, divided
         cells = []

@@ -211,6 +211,15 @@ def test_conditions_of_different_sizes(judge: Any, property_order: str) -> None:
     judge.agrees(schema, valid, [{}, {"b": 1}, {"z": 1}], property_order=property_order)
 
 
+def test_values_of_objects_that_ask_for_keys_are_closed(judge: Any) -> None:
+    inner = {"type": "object", "properties": {"x": {}}}
+    schema = {"type": "object", "properties": {"o": inner, "zz": {}}, "not": {"patternProperties": {"^z": False}}}
+    grammar = judge.grammar(schema, closed=True)
+    assert judge.accepts(grammar, {"o": {"x": 1}, "zz": 1})
+    for value in ({"o": {"y": 1}, "zz": 1}, {"o": {"x": 1}}, {"zz": 1, "z": 1}):
+        assert not judge.accepts(grammar, value), value
+
+
 NOTHING = {"type": "object", "properties": {"s": {"$ref": "#/$defs/nothing"}}, "required": ["s"]}
 
 
