@@ -24,6 +24,7 @@ from ..errors import LlmaskError
 from ..grammar.derivations import value_after
 from ..grammar.kinds import CALL_AGAIN, CALL_NEW, EDGE_FIELDS, NO_GUARD, SCAN, SKIP, SKIP_LATE
 from ..grammar.lengths import Value
+from ..kernels.tables import memory
 from ..kernels.tables.operations import Operation
 from ..work import metered, spend
 from .likely import CLOSING, OPENING, Texts, tokens_of
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from ..store.loaded_grammar import LoadedGrammar
 
 MOST_STEPS = 400  # edges that are taken for a document, of which two in five scan something
-DOCUMENT_WORK = 1000  # units that all documents of a grammar may take, about a millisecond
+DOCUMENT_WORK = 1000  # units that deriving the documents of a grammar may take, and reading them; each a millisecond
 PART = 64  # tokens that are read at once: then a mask that somebody waits for comes first
 GUARD_WORK = 8  # quarters of a unit
 MOST_EDGES = 50_000  # of rules; sorting those of larger grammars takes too long
@@ -80,10 +81,14 @@ class Documents:
         self._n_texts: defaultdict[int, int] = defaultdict(int)  # of each lexeme
         self._has_opened = False  # a bracket was written last
 
-    def derive(self, is_short: bool) -> list[bytes]:
-        """The texts of a document's lexemes; the beginning of it where it is long, or no end is found."""
+    def derive(self, is_short: bool, words: list[bytes]) -> None:
+        """Append the texts of a document's lexemes; the beginning of it where it is long, or no end is found.
+
+        Raises
+        ------
+        LimitExceeded : work was spent; what was appended until then is the beginning.
+        """
         rules, texts = self._rules, self._texts
-        words: list[bytes] = []
         waiting: list[_Run] = []
         open_rules: defaultdict[int, int] = defaultdict(int, {rules.start: 1})
         run = _Run(rules.start, is_short, False, -1, 0, {})
@@ -126,7 +131,6 @@ class Documents:
                 run = _Run(symbol, run.is_short or open_rules[symbol] > 0, differs, state, value, {})
                 open_rules[symbol] += 1
                 state, value = rules.rule_starts[symbol], 0
-        return words
 
     def _choose(
         self, options: list[Option], finals: list[int], value: Value, run: _Run, open_rules: defaultdict[int, int]
@@ -274,18 +278,20 @@ def written(words: list[bytes], texts: Texts, by_lines: bool) -> bytes:
     return bytes(found)
 
 
-def documents_of(rules: Rules, texts: Texts) -> Iterator[bytes]:
-    """Documents that are likely, each once: as long as no way on is hard to find."""
+def documents_of(rules: Rules, texts: Texts, work: int) -> Iterator[bytes]:
+    """Documents that are likely, or their beginnings, each once; `work` is what deriving them may take."""
     found = Documents(rules, texts)
-    known = set()
-    with suppress(LlmaskError):
-        for is_short in (False, True):
-            words = found.derive(is_short)
-            for by_lines in (False, True) if texts.is_json and not is_short else (False,):
-                text = written(words, texts, by_lines)
-                if text not in known:
-                    known.add(text)
-                    yield text
+    known = {b""}
+    for is_short in (False, True):
+        words: list[bytes] = []
+        with suppress(LlmaskError), metered(max(work, 0), "max_step_work") as meter:
+            found.derive(is_short, words)
+        work = meter.left
+        for by_lines in (False, True) if texts.is_json and not is_short else (False,):
+            text = written(words, texts, by_lines)
+            if text not in known:
+                known.add(text)
+                yield text
 
 
 def reading(grammar: LoadedGrammar, rules: Rules, is_json: bool) -> Iterator[int]:
@@ -297,20 +303,17 @@ def reading(grammar: LoadedGrammar, rules: Rules, is_json: bool) -> Iterator[int
     if len(rules.edges) > MOST_EDGES * EDGE_FIELDS:
         return
     with suppress(LlmaskError):
-        documents = documents_of(rules, Texts(grammar.store, rules, is_json))
-        while True:
-            with metered(left, "max_step_work") as meter:
-                text = next(documents, None)
-            left = meter.left
-            if text is None:
-                return
+        for text in documents_of(rules, Texts(grammar.store, rules, is_json), DOCUMENT_WORK):
             generation = grammar.generation
             ids, configuration = np.array(tokens_of(grammar.tokenizer, text), np.int32), generation.start
-            for at in range(0, len(ids), PART):
-                part = ids[at : at + PART]
-                with metered(left, "max_step_work") as meter:
-                    configuration = generation.run(Operation.READ, configuration, data=part)
-                left = meter.left
-                yield len(part)
-                if configuration <= 0:  # REFUSED: a rule that is not followed here
-                    break
+            n_read = 0
+            while n_read < len(ids) and configuration > 0:
+                part = ids[n_read : n_read + PART]
+                with metered(grammar.store.limits.max_step_work, "max_step_work") as meter:
+                    ticks = left << memory.TICK_BITS
+                    configuration = generation.run(Operation.READ, configuration, ticks, part)
+                left -= meter.spent
+                n_read += int(part[0])
+                yield int(part[0])
+                if left <= 0:
+                    return

@@ -41,14 +41,20 @@ def _read(lists, number, data):
 
 
 @kernel
-def _read_tokens(store, grammar, configuration, tokens):
-    """Take tokens of texts and build the masks before and after each, until one is refused."""
-    for i in range(tokens.shape[0]):
+def _read_tokens(store, grammar, configuration, ticks, tokens):
+    """Take tokens of texts and build the masks before and after each, until one is refused, or so much work is done.
+
+    How many were taken is written in place of the first.
+    """
+    n = tokens.shape[0]
+    for i in range(n):
         build_mask(store, grammar, configuration)
         configuration = take_token(store, grammar, configuration, tokens[i])
-        if configuration < 0 or store.exceeded != 0 or grammar.exceeded != 0:
+        if configuration < 0 or store.exceeded != 0 or grammar.exceeded != 0 or store.work + grammar.work > ticks:
+            tokens[0] = i + 1
             return configuration
     build_mask(store, grammar, configuration)
+    tokens[0] = n
     return configuration
 
 
@@ -60,7 +66,7 @@ def run(store, grammar, operation, a, b, c, data):
     if operation == Operation.ACCEPT:
         return take_token(store, grammar, a, b)
     if operation == Operation.READ:
-        return _read_tokens(store, grammar, a, data)
+        return _read_tokens(store, grammar, a, b, data)
     if operation == Operation.ADVANCE:
         return take_bytes(store, grammar, a, data)
     if operation == Operation.LIVE_BYTES:

@@ -43,7 +43,7 @@ class Operation(Kind):
     WRITE_REST = 26  # data: mask; a: address of five numbers, see lexeme_masks/slices.py: number of nodes
     BUILD_MASK = 27  # a: configuration
     ACCEPT = 28  # a: configuration, b: token: configuration or REFUSED
-    READ = 29  # a: configuration; data: tokens, masks are built before and after each: configuration or REFUSED
+    READ = 29  # a: configuration, b: ticks of work; data: tokens, see mask/operations.py: configuration or REFUSED
     ADVANCE = 30  # a: configuration; data: bytes: configuration or REFUSED (`report`: position of the byte)
     LIVE_BYTES = 31  # a: configuration; data: 256 flags to write: number of bytes that may come next
     NAMED_RANGES = 32  # a: configuration; data: low, high of tokens that are named, to write: how many numbers

@@ -36,9 +36,9 @@ def compiler(default_tokenizer: Any) -> llmask.Compiler:
     return llmask.Compiler(default_tokenizer, cache_bytes=0)
 
 
-def written(grammar: CompiledGrammar) -> list[str]:
+def written(grammar: CompiledGrammar, work: int = 10**6) -> list[str]:
     texts = Texts(grammar.store, grammar.own_rules, grammar.is_json)
-    return [text.decode() for text in documents_of(grammar.own_rules, texts)]
+    return [text.decode() for text in documents_of(grammar.own_rules, texts, work)]
 
 
 def test_all_options_then_what_must_be_there(compiler: llmask.Compiler) -> None:
@@ -119,6 +119,12 @@ def test_masks_are_there_and_the_same(compiler: llmask.Compiler) -> None:
             other.accept_token(token)
 
 
+def test_what_is_hard_to_write_is_begun(compiler: llmask.Compiler) -> None:
+    hard = {"type": "string", "pattern": "^(?=.*[a-f]{3})(?=.*[0-9]{4})[a-z0-9]{20,40}$"}
+    grammar = compiler.json_schema({"type": "object", "properties": {"a": {"type": "integer"}, "h": hard}})
+    assert written(grammar, 300)[0].startswith('{"a": 12')
+
+
 def test_work_is_bounded(compiler: llmask.Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
     grammar = compiler.json_schema(PERSON)
     whole = sum(reading(grammar, grammar.own_rules, True))
@@ -132,15 +138,20 @@ def test_tokens_are_read_until_one_is_refused(compiler: llmask.Compiler) -> None
     grammar = compiler.json_schema(PERSON)
     generation, tokenizer = grammar.generation, compiler.tokenizer
     ids = np.array(tokenizer.encode('{"name": "'), np.int32)
-    reached = generation.run(Operation.READ, generation.start, data=ids)
-    assert reached > 0
+    some = ids.copy()
+    assert generation.run(Operation.READ, generation.start, 0, some) > 0
+    assert some[0] < len(ids)
+    given = ids.copy()
+    reached = generation.run(Operation.READ, generation.start, 10**9, given)
+    assert (reached > 0, given[0]) == (True, len(ids))
     matcher = grammar.matcher()
     for token in ids.tolist():
         assert not is_missing(matcher)
         matcher.accept_token(token)
     assert (matcher.configuration, is_missing(matcher)) == (reached, False)
     refused = np.array([*ids, *tokenizer.encode("\n")], np.int32)
-    assert generation.run(Operation.READ, generation.start, data=refused) == REFUSED
+    assert generation.run(Operation.READ, generation.start, 10**9, refused) == REFUSED
+    assert refused[0] == len(refused)
 
 
 @pytest.mark.parametrize("cache_bytes", [0, 10**8])
