@@ -38,7 +38,7 @@ DOCUMENT_WORK = 1000  # units that deriving the documents of a grammar may take,
 PART = 64  # tokens that are read at once: then a mask that somebody waits for comes first
 GUARD_WORK = 8  # quarters of a unit
 MOST_EDGES = 50_000  # of rules; sorting those of larger grammars takes too long
-SHARED = 50  # steps
+SHARED = 150  # steps, half a millisecond; letting others in takes a tenth
 # ranks of edges, and of the end of a run: what is taken first
 NEW, TO_NEW, CLOSING_EDGE, RUN_END, TO_END, SKIPPED, OLD, RECURSION, NONE = range(1, 10)
 # an edge: its number, kind, symbol, target, guard, and whether it scans what closes a list or an object
@@ -94,7 +94,7 @@ class Documents:
         run = _Run(rules.start, is_short, False, -1, 0, {})
         state, value = rules.rule_starts[rules.start], run.value
         for step in range(MOST_STEPS):
-            if step % SHARED == 0:
+            if step % SHARED == SHARED - 1:
                 time.sleep(0)  # other threads may have the interpreter
             options, finals = self._states.get(state) or self._at(state)
             if len(options) == 1 and not finals and options[0][4] == NO_GUARD and options[0][1] <= SKIP:
