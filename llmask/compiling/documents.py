@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from ..grammar.rules import Rules
     from ..store.loaded_grammar import LoadedGrammar
 
-MOST_STEPS = 400  # edges that are taken for a document, of which two in five scan something
+MOST_STEPS = 400  # edges that are taken for a document; two in five scan something
 DOCUMENT_WORK = 1000  # units that deriving the documents of a grammar may take, and reading them; each a millisecond
 PART = 64  # tokens that are read at once: then a mask that somebody waits for comes first
 GUARD_WORK = 8  # quarters of a unit
-MOST_EDGES = 50_000  # of rules; sorting those of larger grammars takes too long
+MOST_EDGES = 50_000  # of rules; more of them take too long to sort
 SHARED = 150  # steps, half a millisecond; letting others in takes a tenth
 # ranks of edges, and of the end of a run: what is taken first
 NEW, TO_NEW, CLOSING_EDGE, RUN_END, TO_END, SKIPPED, OLD, RECURSION, NONE = range(1, 10)
@@ -47,7 +47,7 @@ NO_WAY: tuple[Option, Value] = (0, SKIP, 0, 0, NO_GUARD, False), 0
 
 
 class _Run(NamedTuple):
-    """A run through a rule: where it goes on behind its end, and what is counted or carried there.
+    """A run through a rule: where it goes on after its end, and what is counted or carried there.
 
     differs  values in it must differ
     used     the edges that it took, and how many these were when it last took one
@@ -135,7 +135,7 @@ class Documents:
     def _choose(
         self, options: list[Option], finals: list[int], value: Value, run: _Run, open_rules: defaultdict[int, int]
     ) -> tuple[Option, Value] | None:
-        """An edge to take, and what the run counts or carries behind it; None where the run ends, or NO_WAY."""
+        """An edge to take, and what the run counts or carries after it; None where the run ends, or NO_WAY."""
         may_end = NO_GUARD in finals or any(value_after(self._rules, one, value) is not None for one in finals)
         if may_end and (run.is_short or not options):
             return None

@@ -71,7 +71,7 @@ class Texts:
     Attributes
     ----------
     closing : the lexemes of CLOSING.
-    opening, colon : those of a brace and a colon.
+    opening, colon : the lexemes of an opening brace and of a colon.
     """
 
     def __init__(self, store: Store, rules: Rules, is_json: bool) -> None:

@@ -202,7 +202,7 @@ class _Reader:
         return found
 
     def _numbers(self, classes: dict[Hashable, list[_Class]]) -> dict[Hashable, list[range]]:
-        """The members of each class: one of a name, those of free keys last."""
+        """The members of each class: a name has one; free keys come last."""
         found: dict[Hashable, list[range]] = {}
         n_members = 0
         for key, its_classes in classes.items():
