@@ -11,7 +11,7 @@ come again with other tokens at their end. All of that is one text, and the mask
 another one after `reset()`.
 
 The mask goes to the device as its words, and bits are taken apart there; nothing waits for the logits. Each call waits
-for the last token, as any grammar has to.
+for the last token, as any grammar has to; before that it has the model begin, which would else wait for the mask.
 
 In: token ids and logits, MLX. Out: logits in which refused tokens are minus infinity. Cost: some microseconds for the
 mask, and half a millisecond on a CPU to apply it to 128k logits (the model's own step takes ten times as long).
@@ -120,6 +120,8 @@ class GrammarLogitsProcessor:
                 help="give each sequence of a batch a processor of its own",
             )
         self._masks.check_width(n_logits)
+        mx.async_eval(tokens)  # first, so that they are not waited for together with the logits
+        mx.async_eval(logits)
         generation = self._masks.generation
         mask = self._masks.fill(np.asarray(tokens).reshape(1, -1), is_same=True)
         if generation is not None and generation is not self._masks.generation:

@@ -15,6 +15,8 @@ others are. That place is private: where it is not as in TESTED it is refused, a
 A request's tokens are all in its state, so the mask is a function of them (`samplers/prefixes.py`): requests may be
 taken off, begun again and forked. What fails for one request ends it alone, and is in its output's `error`.
 
+Masks are made after the model's step was begun: an accelerator computes meanwhile.
+
 In: a manager, and grammars with requests. Out: scores in which refused tokens are minus infinity. Cost: as that of the
 processor of `model.generate`.
 """
@@ -34,6 +36,7 @@ from llmask.samplers.prefixes import AnyGrammar, PrefixTable, allows_any, beyond
 from llmask.samplers.transformers import GrammarLogitsProcessor, masked_scores
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import torch
 
 __all__ = ["ContinuousBatchingGrammars", "GrammarLogitsProcessor", "constrain"]
@@ -62,14 +65,14 @@ class ContinuousBatchingGrammars:
         self._n_logits = n_logits
         self._on_limit = on_limit
         self._tables: Mapping[AnyGrammar, PrefixTable] = {}
-        self._mask = allocate_bitmask(0, n_logits)
+        self._states: list[Any] = []
 
     def fill_defaults(self, int32_tensor: torch.Tensor) -> None:
         """What rows have that are no request's."""
         int32_tensor.fill_(_NO_ROW)
 
     def prepare_tensor_args(self, requests_with_new_token: Sequence[Any]) -> torch.Tensor:
-        """Compute the masks of a step, in the order of its rows, before the model runs.
+        """Note the requests of a step, in the order of its rows.
 
         Returns
         -------
@@ -77,37 +80,41 @@ class ContinuousBatchingGrammars:
         """
         import torch
 
-        states = [request.state for request in requests_with_new_token]
-        grammars = [state.logit_processor_kwargs.get("grammar") for state in states]
+        self._states = [request.state for request in requests_with_new_token]
+        return torch.arange(len(self._states), dtype=torch.int32)
+
+    def _masks(self, n_rows: int) -> npt.NDArray[np.int32]:
+        """The masks of the requests of this step; rows that are no request's allow everything."""
+        grammars = [state.logit_processor_kwargs.get("grammar") for state in self._states]
         self._tables = {
             grammar: self._tables.get(grammar) or PrefixTable(grammar, on_limit=self._on_limit)
             for grammar in grammars
             if grammar is not None
         }
         width = max([self._n_logits, *(grammar.tokenizer.vocab_size for grammar in self._tables)])
-        self._mask = allocate_bitmask(len(states), width)
-        for row, (state, grammar) in enumerate(zip(states, grammars, strict=True)):
+        mask = allocate_bitmask(n_rows, width)
+        for row, (state, grammar) in enumerate(zip(self._states, grammars, strict=True)):
             if grammar is not None:
-                self._fill(row, state, grammar, 4 * len(states))
-        return torch.arange(len(states), dtype=torch.int32)
+                self._fill(mask, row, state, grammar)
+        return mask
 
-    def _fill(self, row: int, state: Any, grammar: AnyGrammar, capacity: int) -> None:
+    def _fill(self, mask: npt.NDArray[np.int32], row: int, state: Any, grammar: AnyGrammar) -> None:
         """The mask of one request; where that fails it ends, as an exception would end all requests."""
         table = self._tables[grammar]
-        table.capacity = max(table.capacity, capacity)
+        table.capacity = max(table.capacity, 4 * len(self._states))
         try:
             check_width(grammar.tokenizer, self._n_logits)
-            self._fill_after(row, state, table)
-            if not allows_any(self._mask[row], self._n_logits):
+            self._fill_after(mask, row, state, table)
+            if not allows_any(mask[row], self._n_logits):
                 raise beyond_logits(self._n_logits, f"token {len(state.generated_tokens)}")
         except LlmaskError as error:
             state.error = state.error or str(error)
             ends = {*grammar.tokenizer.eos_ids, *np.atleast_1d(state.eos_token_id or ()).tolist()}
             ends = {token for token in ends if 0 <= token < self._n_logits}
             # without any it goes on, with its error
-            self._mask[row] = id_mask(ends, 32 * self._mask.shape[1]) if ends else -1
+            mask[row] = id_mask(ends, 32 * mask.shape[1]) if ends else -1
 
-    def _fill_after(self, row: int, state: Any, table: PrefixTable) -> None:
+    def _fill_after(self, mask: npt.NDArray[np.int32], row: int, state: Any, table: PrefixTable) -> None:
         written = state.to_generation_output().generated_tokens  # also what a request has that was begun again
         matcher = table.after(np.array(written, np.int64).tobytes())
         if matcher is None:
@@ -119,7 +126,7 @@ class ContinuousBatchingGrammars:
         budget = None
         if state.max_new_tokens is not None and table.grammar.takes_budget:
             budget = max(state.max_new_tokens - len(state.generated_tokens), 1)
-        matcher.fill_bitmask(self._mask, row, budget)
+        matcher.fill_bitmask(mask, row, budget)
 
     def __call__(self, scores: torch.Tensor, tensor_arg: torch.Tensor) -> torch.Tensor:
         """Refuse what the grammars refuse.
@@ -133,9 +140,7 @@ class ContinuousBatchingGrammars:
         -------
         New scores.
         """
-        mask = allocate_bitmask(scores.shape[0], 32 * self._mask.shape[1])
-        mask[: len(self._mask)] = self._mask[: scores.shape[0]]
-        return masked_scores(scores, mask, 0)
+        return masked_scores(scores, self._masks(scores.shape[0]), 0)
 
 
 def constrain(manager: Any, on_limit: str = "finish") -> ContinuousBatchingGrammars:

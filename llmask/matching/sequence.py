@@ -34,6 +34,7 @@ from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import unmetered
 from .history import BYTES_TOKEN, History
+from .mask_numbers import mask_number
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -130,6 +131,15 @@ class Sequence(Forking):
         text = self.text() + data
         tail = text[-SHOWN_BYTES:]
         return f"byte {len(text)}, after {'...' if len(tail) < len(text) else ''}{shown(tail)}"
+
+    @property
+    def mask_number(self) -> int:
+        """A number of the mask that the last `fill_bitmask` wrote, if it had no budget: equal numbers are equal masks.
+
+        Who keeps a mask on a device need not send it again while the number is the same. Equal masks of two grammars
+        have different numbers; canonical masks, stop tokens and a text to be healed make a new number each time.
+        """
+        return mask_number(self.store, self.generation, self.cell)
 
     # --- what it takes
 

@@ -293,6 +293,7 @@ def _write_with_transformers(
     if _setting(model, options, "stop_strings"):
         options = {"tokenizer": tokenizer, **options}
     processor = GrammarLogitsProcessor(grammar, width, most if grammar.takes_budget else math.inf)
+    criteria.append(processor.read_ahead)
     seed = options.pop("seed", None)
     if seed is not None and type(seed) is not int:
         raise LlmaskError(f"seed is an integer, not {seed!r}", help="leave it out for other values at each call")

@@ -37,8 +37,10 @@ import numpy.typing as npt
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import LlmaskError, TokenRejected, VocabularyError
 from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask, warn_of_width
+from llmask.matching.ahead import read_ahead
 from llmask.matching.budget import checked_budget
 from llmask.matching.reasoning import Reasoning
+from llmask.samplers.watching import answer_of
 
 if TYPE_CHECKING:
     from llmask.matching.matcher import Matcher
@@ -376,6 +378,23 @@ class BatchMasks(PrefixMasks):
         if self._watch is not None:
             self._watch.see(rows, matchers)
         return masks
+
+    def read_ahead(self, ids: Any) -> None:
+        """Have a helping thread build the masks after rows that have a token more than those of the last call.
+
+        Nothing is done where they are no next step of this generation; `fill` says what is wrong with them.
+
+        Parameters
+        ----------
+        ids : int[n_rows, length], prompt included; NumPy or torch.
+        """
+        generation = self.generation
+        n_rows, length = ids.shape
+        if generation is None or length != generation.last + 1 or n_rows != generation.n_rows:
+            return
+        prompts, rows = generation.parts(_in_memory(ids, generation.first_column(length)), length)
+        if generation.agrees(prompts, rows, length - 1 - generation.start):
+            read_ahead(list(map(answer_of, self.after(rows))))
 
     def finish(self, ids: Any = None) -> None:
         """Show the watch what the last call did not have: a framework asks nothing after the last token.

@@ -110,6 +110,27 @@ class GrammarLogitsProcessor:
         """
         self._masks.finish(sequences)
 
+    def read_ahead(self, input_ids: torch.LongTensor, scores: Any = None, **_: Any) -> torch.Tensor:
+        """A stopping criterion that never stops: the next masks are built while the model computes the next scores.
+
+            model.generate(..., logits_processor=[processor], stopping_criteria=[processor.read_ahead])
+
+        It saves time where a processor core is free meanwhile, above all with the model on an accelerator.
+        `llmask.generate` uses it.
+
+        Parameters
+        ----------
+        input_ids : int64[n_rows, length], with the tokens that were just written.
+
+        Returns
+        -------
+        bool[n_rows], False for every row.
+        """
+        import torch
+
+        self._masks.read_ahead(input_ids)
+        return torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
+
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
         """Refuse what the grammar refuses.
 

@@ -147,11 +147,17 @@ class RowWatch(Watch):
                 )
         self._rows = rows
         for number, matcher in enumerate(matchers):
-            answer = matcher.matcher if isinstance(matcher, ReasoningMatcher) else matcher
-            if isinstance(answer, Matcher):
+            answer = answer_of(matcher)
+            if answer is not None:
                 has_ended = matcher.is_terminated() or (is_over and matcher.is_accepting())
                 tokens = answer.history.since(self.n_read(number))
                 self.tell(number, tokens, answer.store.tokenizer, answer.grammar.is_json, has_ended)
+
+
+def answer_of(matcher: Any) -> Matcher | None:
+    """The matcher of a row, or of its answer where the model thinks first; None of a row that has no grammar."""
+    answer = matcher.matcher if isinstance(matcher, ReasoningMatcher) else matcher
+    return answer if isinstance(answer, Matcher) else None
 
 
 def row_watch(on_value: OnValue | None, on_event: OnEvent | None) -> RowWatch | None:

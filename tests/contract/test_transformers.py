@@ -17,6 +17,8 @@ from llmask.cli import main
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import LlmaskError, VocabularyError
 from llmask.integrations.transformers import GrammarLogitsProcessor
+from llmask.matching.ahead import read_ahead
+from llmask.samplers import prefixes
 from tests.contract.conformance import (
     AdapterConformance,
     Allowed,
@@ -92,6 +94,43 @@ def test_beams_that_outnumber_the_continuations_do_not_disturb_the_others(
     """After the first character only one continuation is left, so three of four beams carry refused tokens."""
     text = generate(model, hf_tokenizer, ["a"], compiler.regex("[ab]xyz"), do_sample=False, num_beams=4)
     assert text[0] in ("axyz", "bxyz")
+
+
+@pytest.mark.parametrize("options", [{}, {"num_beams": 3}, {"do_sample": True}, {"prompt_lookup_num_tokens": 3}])
+def test_masks_that_are_read_ahead_are_the_same(
+    model: Any, hf_tokenizer: Any, compiler: Compiler, options: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_asked = []
+    monkeypatch.setattr(prefixes, "read_ahead", lambda matchers: n_asked.append(read_ahead(matchers)))
+    prompts = ["write", "a"] if "prompt_lookup_num_tokens" not in options else ['{"name":"ann"} {"name":']
+    inputs = encode(hf_tokenizer, prompts)
+    outputs = []
+    for reads in (False, True):
+        grammar = Compiler(compiler.tokenizer, cache_bytes=0).json_schema(SCHEMA, whitespace="compact")
+        processor = GrammarLogitsProcessor(grammar, max_tokens=math.inf)
+        criteria = [processor.read_ahead] if reads else []
+        torch.manual_seed(0)
+        outputs.append(
+            model.generate(
+                **inputs,
+                max_new_tokens=MAX_TOKENS,
+                logits_processor=[processor],
+                stopping_criteria=criteria,
+                **{"do_sample": False, **options},
+            )
+        )
+        assert (sum(n_asked) > 0) == (reads and "num_beams" not in options), "beams have other rows each time"
+    assert torch.equal(*outputs)
+
+
+def test_rows_that_do_not_go_on_are_not_read_ahead(grammar: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prefixes, "read_ahead", lambda matchers: pytest.fail("no next step"))
+    processor = GrammarLogitsProcessor(grammar, max_tokens=math.inf)
+    ids = torch.tensor([[3, 4]])
+    assert processor.read_ahead(ids, None).tolist() == [False]
+    processor(ids, torch.zeros(1, grammar.tokenizer.vocab_size))
+    for other in ([[3, 4]], [[3, 4, 5, 6]], [[3, 9, 5]], [[3, 4, 5], [3, 4, 5]]):
+        assert processor.read_ahead(torch.tensor(other), None).tolist() == [False] * len(other)
 
 
 @pytest.mark.parametrize("do_sample", [False, True])

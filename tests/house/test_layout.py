@@ -29,7 +29,17 @@ INSIDE = {
     ),
     "frontends/json_schema": ("reading", "lexical", "formats", "meaning", "writing", "ledger.py", "__init__.py"),
     "matching": (
-        *("history.py", "sequence.py", "expected.py", "forced.py", "finish.py", "budget.py", "captures", "drafts.py"),
+        *(
+            "history.py",
+            "mask_numbers.py",
+            "sequence.py",
+            "expected.py",
+            "forced.py",
+            "finish.py",
+            "budget.py",
+            "captures",
+            "drafts.py",
+        ),
         *("json_reader.py", "partial.py", "notebook.py", "explanation.py"),
         *(
             "matcher.py",
