@@ -235,7 +235,16 @@ class Likely:
             for step in self._derivations.steps(place):
                 if step.lexeme != NO_LEXEME and (texts := self.texts.of(step.lexeme)):
                     found.append(Option(texts, step.place))
-        return sorted(found, key=closes)
+        return sorted(found, key=self._rank)
+
+    def _rank(self, option: Option) -> int:
+        """What comes sooner: an object with declared keys before values of other types, and last what closes."""
+        if closes(option):
+            return 2
+        if option.texts[0] != OPENING[0]:
+            return 1
+        first = self.options(option.place)[0]
+        return int(closes(first) or first.texts[0] in FREE)
 
 
 def tokens_of(tokenizer: Tokenizer, text: bytes) -> list[int]:

@@ -162,9 +162,13 @@ class _Reader:
             help="ask for a sample, or make the grammar smaller",
         )
 
+    def _some_sentence(self) -> bytes | None:
+        """A sentence that is not long, or None where none is known."""
+        return self._end_of(self._generation.start)
+
     def _noted_end(self) -> bytes | None:
-        """The end that the engine knows of the start, with a notice."""
-        found = self._end_of(self._generation.start)
+        """Such a sentence, with a notice."""
+        found = self._some_sentence()
         if found is not None:
             warnings.warn(
                 f"the sentence of {len(found)} bytes may not be the shortest: the search for a shorter one was given up"
@@ -182,17 +186,19 @@ class _Reader:
         LimitExceeded : the shortest sentence is longer, or not found.
         """
         random = Random(seed)
-        most = USUAL_BYTES if max_bytes is None else max_bytes
+        most: float = USUAL_BYTES if max_bytes is None else max_bytes
         for number in range(MOST_TRIES):
             target = int(math.exp(random.uniform(math.log(LEAST_TARGET), math.log(max(most / 2, LEAST_TARGET)))))
             target >>= number // 2
+            if max_bytes is None and number == MOST_TRIES - 1:
+                most = math.inf
             try:
                 found = self._try(random, target, BLANKS if number % 2 == 0 else 1.0, most)
             except LimitExceeded:  # another one may take less
                 continue
             if found is not None and len(found) <= most:
                 return found
-        found = self._end_of(self._generation.start)
+        found = self._end_of(self._generation.start, False)
         if found is None or (max_bytes is not None and len(found) > max_bytes):
             found = self.shortest()
         if max_bytes is not None and len(found) > max_bytes:
@@ -201,7 +207,7 @@ class _Reader:
             )
         return found
 
-    def _try(self, random: Random, target: int, blanks: float, max_bytes: int) -> bytes | None:
+    def _try(self, random: Random, target: int, blanks: float, max_bytes: float) -> bytes | None:
         """A random sentence, or None where none was found."""
         here, text = self._generation.start, bytearray()
         flags = np.zeros(256, np.int32)
@@ -219,18 +225,18 @@ class _Reader:
         return self._ended(here, text)
 
     def _ended(self, here: int, text: bytearray) -> bytes | None:
-        """A text to its end, or None where the engine knows none."""
-        rest = self._end_of(here)
+        """A text to its end, or None where the engine knows none without a search."""
+        rest = self._end_of(here, False)
         return None if rest is None else bytes(text) + rest
 
-    def _end_of(self, here: int) -> bytes | None:
-        """What the engine knows to end a configuration, or None."""
+    def _end_of(self, here: int, searches: bool = True) -> bytes | None:
+        """What the engine knows, or finds, to end a configuration, or None."""
         if self._may_end(here):
             return b""
         store = self._generation.store
         with store.lock:
             ends = ends_of(self._generation)
-            if ends.bound(here) >= NO_BOUND and ends.search(here) >= NO_BOUND:
+            if ends.bound(here) >= NO_BOUND and (not searches or ends.search(here) >= NO_BOUND):
                 return None
             tokens = ends.path(here)
         found = b"".join(map(store.tokenizer.token_bytes, tokens))
@@ -360,21 +366,31 @@ class _Search(_Reader):
             number = nodes[number].before
         return bytes(reversed(found))
 
+    def _some_sentence(self) -> bytes | None:
+        found = self._end_of(self._generation.start, False)
+        return self._try(Random(0), 0, 1.0, math.inf) if found is None else found
+
     # --- random ones
 
-    def _try(self, random: Random, target: int, blanks: float, max_bytes: int) -> bytes | None:
+    def _try(self, random: Random, target: int, blanks: float, max_bytes: float) -> bytes | None:
         """A random sentence, or None where the engine knows no end, or it is longer than `max_bytes`.
 
-        Where the engine refuses what was derived, or it has become long, the engine ends it.
+        Where the engine refuses what was derived, or it has become long, the engine ends it, if it knows an end.
         """
         derivations, text = self._derivations, bytearray()
         here, place = self._generation.start, derivations.start
+        is_long = False
         for _ in range(MOST_STEPS_OF_SAMPLE):
             if place == NOTHING and self._may_end(here):
                 return bytes(text)
             steps = derivations.steps(place) if place != NOTHING else []
-            if not steps or len(text) > target:
+            if not steps:
                 break
+            if len(text) > target and not is_long:
+                is_long = True
+                found = self._ended(here, text)
+                if found is not None:
+                    return found
             step = self._choose(random, steps, is_late=len(text) + derivations.rest_of(place) > target)
             if step.lexeme != NO_LEXEME:
                 after = self._lexeme(random, here, text, step.lexeme, target, blanks)

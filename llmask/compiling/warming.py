@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..store.loaded_grammar import LoadedGrammar
 
 MOST_PLACES = 50_000  # without bounds: a second or two
-MOST_DEVIATIONS = 3  # hardly any step of a document needs more; most need none
+MOST_DEVIATIONS = 2  # hardly any step of a document needs more; most need none
 ANOTHER_TEXT = 2  # deviations: mostly it leads to where the first text leads
 FREE_NESTING = 2  # calls of a rule inside of each other; more are deviations
 MOST_FAULTS = 20  # places where a limit is met, which may take as long as a limit lets them

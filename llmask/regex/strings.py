@@ -9,6 +9,7 @@ In: a node. Out: bytes. Cost: about 20 us a byte where a node is new, 1 us where
 from __future__ import annotations
 
 import ctypes
+from heapq import heapify, heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,6 +38,7 @@ def _weights() -> tuple[float, ...]:
 
 
 WEIGHTS = _weights()
+USUAL_FIRST = sorted(range(256), key=WEIGHTS.__getitem__, reverse=True)
 
 
 class Way(NamedTuple):
@@ -62,6 +64,7 @@ class Strings:
         self._lock = lock
         self._most_searched = most_searched
         self._ways: dict[int, list[Way]] = {}
+        self._maps: dict[int, list[bytes]] = {}
         self._lengths: dict[int, int] = {}
 
     def length(self, node: int) -> int:
@@ -96,6 +99,7 @@ class Strings:
         if found is None:
             if len(self._ways) > MOST_KNOWN:
                 self._ways.clear()
+                self._maps.clear()
             found = self._ways[node] = self._find_ways(node)
         return found
 
@@ -131,29 +135,29 @@ class Strings:
             node = way.target
 
     def _find_ways(self, node: int) -> list[Way]:
-        hides = self._record(node).hides
-        members: dict[int, list[int]] = {}
-        for class_members in self._classes(node):
-            target = self._nodes.derivative(node, class_members[0])
-            if target != self._nodes.EMPTY and not (hides and self._nodes.is_empty(target)):
-                members.setdefault(target, []).extend(class_members)
+        record = self._record(node)
+        hides = record.hides
+        found: dict[int, bytes] = {}
+        for members in self._classes(record.map):
+            target = self._nodes.derivative(node, members[0])
+            if target in found:
+                found[target] = bytes(sorted(found[target] + members, key=WEIGHTS.__getitem__, reverse=True))
+            elif target != self._nodes.EMPTY and not (hides and self._nodes.is_empty(target)):
+                found[target] = members
         return [
-            Way(
-                bytes(sorted(found, key=WEIGHTS.__getitem__, reverse=True)),
-                target,
-                max(WEIGHTS[byte] for byte in found) * min(len(found), 8) ** 0.5,
-            )
-            for target, found in members.items()
+            Way(members, target, WEIGHTS[members[0]] * min(len(members), 8) ** 0.5) for target, members in found.items()
         ]
 
-    def _classes(self, node: int) -> list[list[int]]:
-        """Bytes by their class."""
-        class_map = self._record(node).map
-        with self._lock:  # a block may be moved while it grows
-            classes = ctypes.string_at(self._table.view.class_maps.pool.address + 256 * class_map, 256)
-        found: list[list[int]] = [[] for _ in range(max(classes) + 1)]
-        for byte, number in enumerate(classes):
-            found[number].append(byte)
+    def _classes(self, class_map: int) -> list[bytes]:
+        """Bytes by their class, the usual ones first."""
+        found = self._maps.get(class_map)
+        if found is None:
+            with self._lock:  # a block may be moved while it grows
+                classes = ctypes.string_at(self._table.view.class_maps.pool.address + 256 * class_map, 256)
+            members = [bytearray() for _ in range(max(classes) + 1)]
+            for byte in USUAL_FIRST:
+                members[classes[byte]].append(byte)
+            found = self._maps[class_map] = list(map(bytes, members))
         return found
 
     def _record(self, node: int) -> RecordView:
@@ -163,23 +167,44 @@ class Strings:
             return found
 
     def _searched(self, root: int) -> int:
-        seen = {root}
-        level = [root]
-        length = 0
-        while level:
-            if any(self._nodes.is_nullable(node) for node in level):
-                return length
+        """The length for a node; noted, too, for all nodes that were come by, as far as it is certain.
+
+        It is where no shorter way can lead through nodes that were not visited: a node at depth d has seen all ways of
+        at most `length` - d bytes.
+        """
+        depths = {root: 0}
+        before: dict[int, list[int]] = {}
+        level, known = [root], list[tuple[int, int]]()
+        length, least = 0, MOST_DISTANCE
+        while level and length < least:
             following: list[int] = []
             for node in level:
+                left = 0 if self._nodes.is_nullable(node) else self._lengths.get(node)
+                if left is not None:
+                    known.append((left, node))
+                    least = min(least, length + left)
+                    continue
                 for way in self.ways(node):
-                    if way.target not in seen:
-                        seen.add(way.target)
+                    before.setdefault(way.target, []).append(node)
+                    if way.target not in depths:
+                        depths[way.target] = length + 1
                         following.append(way.target)
-            if len(seen) > self._most_searched:
+            if len(depths) > self._most_searched:
                 raise LimitExceeded(
                     f"the search for the shortest string of a lexeme visits more than {self._most_searched} places",
                     help="simplify what is intersected or complemented in it",
                 )
             level = following
             length += 1
-        raise AssertionError("an empty node is no lexeme")
+        assert least < MOST_DISTANCE, "an empty node is no lexeme"
+        heapify(known)
+        seen: set[int] = set()
+        while known:
+            left, node = heappop(known)
+            if node not in seen:
+                seen.add(node)
+                if not level or depths[node] + left <= length:
+                    self._lengths[node] = left
+                for other in before.get(node, ()):
+                    heappush(known, (left + 1, other))
+        return least

@@ -12,6 +12,7 @@ from llmask import Compiler, LlmaskError
 from llmask.compiling import dead_ends, sentences
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import GrammarNotice, LimitExceeded
+from llmask.matching import finish
 
 NAMES = 'NAME: /[a-z]+/\n%ignore /[ \\n]+/'  # fmt: skip
 
@@ -162,6 +163,8 @@ def test_where_the_search_is_given_up_a_sentence_comes_with_a_notice(
         assert len(json.loads(grammar.shortest())) == 9
     monkeypatch.setattr(sentences, "MOST_READ", 50)
     monkeypatch.setattr(sentences._Reader, "_end_of", lambda *_: None)
+    assert len(json.loads(grammar.shortest())) == 9, "what is derived is left"
+    monkeypatch.setattr(sentences._Search, "_try", lambda *_: None)
     with pytest.raises(LimitExceeded, match="looks at more than 50 places"):
         grammar.shortest()
 
@@ -270,3 +273,20 @@ def test_a_try_ends_where_it_is_too_long(compiler: Compiler, monkeypatch: pytest
     for seed in range(20):
         assert set(json.loads(grammar.sample(seed, max_bytes=400))) >= set(names)
     assert max(lengths) <= 400
+
+
+def test_a_sample_of_many_required_members_needs_no_search(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is derived to its end where the engine does not know the way there; each search took seconds."""
+    monkeypatch.setattr(finish.Ends, "search", lambda self, configuration: pytest.fail("an end was searched for"))
+    value = {
+        "type": "object",
+        "properties": {"value": {"enum": ["x" * 30, "y" * 20]}, "source": {"enum": ["a" * 20, "b" * 30]}},
+        "required": ["value", "source"],
+    }
+    properties = {f"property number {number}": value for number in range(300)}
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    grammar = compiler.json_schema(schema)
+    for seed in range(2):
+        assert json.loads(grammar.sample(seed)).keys() == properties.keys()
+    with pytest.warns(GrammarNotice, match="may not be the shortest"):
+        assert json.loads(grammar.shortest()).keys() == properties.keys()

@@ -63,3 +63,27 @@ def test_the_search_is_bounded(store: Store) -> None:
     long = store.nodes.repeat(compile_pattern(store.nodes, "[a-z]"), 2 * 10**6)
     with pytest.raises(LimitExceeded, match="has no short string"):
         found.length(long)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(?=.*x)(?=.*y)[a-z]{2,9}", "(?=(ab|a)*c)(?=(a|ba)*[bc])[a-d]*", r"(?!a|bc)(?=([a-z][0-9])+$)(c1|d3){2,}.*[a-z]7"],
+)
+def test_lengths_that_are_noted_on_the_way_are_right(store: Store, rng: random.Random, pattern: str) -> None:
+    """Whatever is asked for first: a search notes what is certain of the nodes that it comes by."""
+    root = compile_pattern(store.nodes, pattern)
+    walker = Strings(store.nodes, store.table, store.lock)
+    seen, waiting = {root}, [root]
+    while waiting and len(seen) < 150:
+        targets = {way.target for way in walker.ways(waiting.pop(0))} - seen
+        seen |= targets
+        waiting += sorted(targets)
+    alone = {node: Strings(store.nodes, store.table, store.lock).length(node) for node in seen}
+    for _ in range(5):
+        found = Strings(store.nodes, store.table, store.lock)
+        nodes = rng.sample(sorted(seen), len(seen))
+        assert {node: found.length(node) for node in nodes} == alone
+    for node, length in alone.items():  # by what follows: one byte more than the nearest
+        if not store.nodes.is_nullable(node):
+            targets = [way.target for way in walker.ways(node)]
+            assert length == 1 + min(alone.get(one, length) for one in targets)
