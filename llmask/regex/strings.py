@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
 MOST_SEARCHED = 20_000  # nodes that the search for one shortest string may visit, about a second
+QUOTE = ord('"')
 MOST_KNOWN = 200_000  # nodes whose ways are remembered
 STOPS = (0.3, 0.05)  # how often a random string ends where it may, one of them for each string
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -176,26 +177,35 @@ class Strings:
         before: dict[int, list[int]] = {}
         level, known = [root], list[tuple[int, int]]()
         length, least = 0, MOST_DISTANCE
-        while level and length < least:
-            following: list[int] = []
+        while level:
+            others: list[int] = []
             for node in level:
                 left = 0 if self._nodes.is_nullable(node) else self._lengths.get(node)
-                if left is not None:
+                if left is None:
+                    others.append(node)
+                else:
                     known.append((left, node))
                     least = min(least, length + left)
-                    continue
+            length += 1
+            if least > length:  # a quote ends most strings that hide: other ways are dear to find
+                closing = next((node for node in others if self._closes(node)), None)
+                if closing is not None:
+                    known.append((1, closing))
+                    least = length
+            if least <= length:
+                break
+            level = []
+            for node in others:
                 for way in self.ways(node):
                     before.setdefault(way.target, []).append(node)
                     if way.target not in depths:
-                        depths[way.target] = length + 1
-                        following.append(way.target)
+                        depths[way.target] = length
+                        level.append(way.target)
             if len(depths) > self._most_searched:
                 raise LimitExceeded(
                     f"the search for the shortest string of a lexeme visits more than {self._most_searched} places",
                     help="simplify what is intersected or complemented in it",
                 )
-            level = following
-            length += 1
         assert least < MOST_DISTANCE, "an empty node is no lexeme"
         heapify(known)
         seen: set[int] = set()
@@ -208,3 +218,6 @@ class Strings:
                 for other in before.get(node, ()):
                     heappush(known, (left + 1, other))
         return least
+
+    def _closes(self, node: int) -> bool:
+        return self._nodes.is_nullable(self._nodes.derivative(node, QUOTE))
