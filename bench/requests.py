@@ -32,6 +32,7 @@ import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -260,16 +261,28 @@ def table(found: dict[int, dict[str, Run]]) -> str:
             a_step = shares([step.us / 1000 for step in steps])
             n_long, n_late = sum(step.is_long for step in steps), sum(step.is_late for step in steps)
             n = max(1, len(steps))
-            n_tokens = max(1, sum(step.n_live for step in run.steps))
-            a_token = sum(step.us for step in run.steps) / n_tokens
+            said = figures(run, 1)
             missing = [step.n_missing > 0 for step in steps if step.n_missing is not None]
             lines.append(
                 f"| {live} | {name} | {counts} | {a_request} | {compiling:,.2f} "
-                f"| {a_token:,.1f} | {a_token + run.ahead_us / n_tokens:,.1f} | {a_step} "
+                f"| {said['a token us']:,.1f} | {said['with ahead us']:,.1f} | {a_step} "
                 f"| {n_long / n:.1%} | {n_late / n:.1%} "
                 f"| {f'{sum(missing) / len(missing):.1%}' if missing else '-'} |"
             )
     return "\n".join(lines)
+
+
+def figures(run: Run, model_ms: float) -> dict[str, float]:
+    """What the README says of a run: microseconds a token, steps until the last request has come by the model's."""
+    steps = [step.us / 1000 / model_ms for step in run.steps if step.is_coming] or [0.0]
+    n_tokens = max(1, sum(step.n_live for step in run.steps))
+    a_token = sum(step.us for step in run.steps) / n_tokens
+    return {
+        "a token us": a_token,
+        "with ahead us": a_token + run.ahead_us / n_tokens,
+        "step share p99": float(np.percentile(steps, 99)),
+        "step share max": max(steps),
+    }
 
 
 def shares(values: list[float]) -> str:
@@ -318,6 +331,7 @@ def main() -> None:
     parser.add_argument(
         "--cpu", action="store_true", help="by the processor time of the process, where others run, too"
     )
+    parser.add_argument("--output", type=Path, help="a file for the figures of the README's table")
     parser.add_argument("--here", action="store_true", help="in this process, of one engine: prints JSON")
     options = parser.parse_args()
     if options.corpus == "own":
@@ -339,6 +353,11 @@ def main() -> None:
             done = subprocess.run([*command, "--here"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
             found[live][name] = from_json(done.stdout.splitlines()[-1])
     print(table(found))
+    if options.output is not None:
+        kept = {
+            live: {name: figures(run, options.model_ms) for name, run in runs.items()} for live, runs in found.items()
+        }
+        options.output.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ from bench import page
 from bench.report import VERDICTS
 from llmask.errors import LlmaskError
 
-RECORDED = Path("bench") / "recorded" / "peers.json"
-
 
 def engine(scale: float, **verdicts: int) -> dict[str, Any]:
     """Figures of an engine whose every time is `scale` microseconds."""
@@ -23,8 +21,8 @@ def engine(scale: float, **verdicts: int) -> dict[str, Any]:
 
 
 def test_the_table_of_the_readme_is_what_was_recorded(project_root: Path) -> None:
-    results = json.loads((project_root / RECORDED).read_text(encoding="utf-8"))
-    assert page.table(results) in (project_root / "README.md").read_text(encoding="utf-8")
+    results, requests = (json.loads(path.read_text(encoding="utf-8")) for path in (page.RESULTS, page.REQUESTS))
+    assert page.table(results, requests) in (project_root / "README.md").read_text(encoding="utf-8")
 
 
 def test_engines_are_columns_and_llmask_is_the_first() -> None:
@@ -32,11 +30,23 @@ def test_engines_are_columns_and_llmask_is_the_first() -> None:
     table = page.table({"figures": figures, "versions": {"llmask": "0.1.0", "xgrammar": "0.2.8"}})
     lines = table.splitlines()
     assert lines[0] == "| 9 schemas; times over the 5 that all compile | llmask 0.1.0 | XGrammar 0.2.8 |"
-    assert lines[2] == "| a mask and its token, mean, µs | 20.0 | 50.0 (2.5×) |"
-    assert "| compiling and the first mask, p50, ms | 0.02 | 0.05 (2.5×) |" in lines
+    assert lines[2] == "| **ready**: compiling and the first mask, p50, ms | 0.02 | 0.05 (2.5×) |"
+    assert "| a mask and its token, mean, µs | 20.0 | 50.0 (2.5×) |" in lines
     assert "| **refused**: schemas without a grammar | 0 | 2 |" in lines
     assert "| **unsound**: an invalid document is accepted | 3 | 0 |" in lines
     assert "| no result: a crash, or out of time | 0 | 2 |" in lines
+
+
+def test_batches_are_rows_and_an_engine_may_lack_them() -> None:
+    figures = {name: engine(20) for name in ("llmask", "one", "two")}
+    batch = {"a token us": 4.0, "with ahead us": 5.0, "step share p99": 0.2, "step share max": 0.5}
+    versions = dict.fromkeys(figures, "1")
+    requests = {"64": {"llmask": batch, "one": {name: 2 * value for name, value in batch.items()}}}
+    lines = page.table({"figures": figures, "versions": versions}, requests).splitlines()
+    assert "| **a token** in 64 sequences, mean, µs | 4 | 8 (2×) | - |" in lines
+    assert "| ... with what is built beside it | 5 | 10.0 (2×) | - |" in lines
+    assert "| **the worst step** of 64, p99, % of the model's | 20.0 | 40.0 (2×) | - |" in lines
+    assert "| ... the longest | 50.0 | 100 (2×) | - |" in lines
 
 
 def test_pairs_are_each_engine_beside_llmask() -> None:
