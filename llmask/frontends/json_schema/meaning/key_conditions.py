@@ -16,6 +16,7 @@ Cost: some microseconds a key and class, a unit of work for each node.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.errors import LimitExceeded, UnsupportedSchema
@@ -24,6 +25,7 @@ from llmask.frontends.json_schema.meaning.alternatives import is_void
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, is_false
 from llmask.frontends.json_schema.meaning.counts import count_range
 from llmask.frontends.json_schema.meaning.finite import texts_of
+from llmask.frontends.json_schema.meaning.instances import equality_key, fulfilling_all, listed_by
 from llmask.frontends.json_schema.meaning.marks import Marks, exclude_each_other, marks_of
 from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, divided_keys, keys_node
 from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt
@@ -322,6 +324,9 @@ class _Reader:
         speaking = dict(self.named.get(key, {})) if type(key) is str else {}
         for at, members in enumerate(self.key_sets.values()):
             speaking |= members if sets >> at & 1 else {}
+        listed = self._listed_classes(schemas, speaking)
+        if listed is not None:
+            return listed
         is_cheap = self.is_monotone or all(map(self._is_cheap_to_negate, speaking.values()))
         most = MAX_CLASSES if self.is_needed else min(MAX_CLASSES, 2 * len(speaking) + 2) if is_cheap else 0
         found = [] if is_false(schemas) else [_Class(frozenset(), schemas, [])]
@@ -345,6 +350,28 @@ class _Reader:
         found = [one for one in found if not (one.failed and self._is_void(one))]
         whole = [one._replace(schemas=self._all_of(one)) for one in found]
         return [one for one in whole if self.context.place_key(one.schemas) not in self.context.void]
+
+    def _listed_classes(self, schemas: list[SchemaAt], speaking: dict[Hashable, SchemaAt]) -> list[_Class] | None:
+        """The same where the values are listed: each is looked at."""
+        context = self.context
+        listed = next((one for one in (listed_by(context, *member) for member in schemas) if one is not None), None)
+        if listed is None:
+            return None
+        path = schemas[0][1]
+        listed = fulfilling_all(context, listed, conjunction_of(context, schemas))
+        values = {equality_key(one, path): one for one in listed}
+        held: dict[Hashable, list[Hashable]] = {key: [] for key in values}
+        for name, member in speaking.items():
+            for one in fulfilling_all(context, list(values.values()), conjunction_of(context, [member])):
+                held[equality_key(one, path)].append(name)
+        alike: dict[frozenset[Hashable], list[Hashable]] = {}
+        for key, names in held.items():
+            alike.setdefault(frozenset(names), []).append(key)
+        found = []
+        for told_apart, keys in alike.items():
+            told = context.synthetic(("listed", *keys), partial(dict, enum=[values[key] for key in keys]))
+            found.append(_Class(told_apart, [(told, path)], []))
+        return found
 
     def _is_cheap_to_negate(self, member: SchemaAt, with_ranges: bool = True) -> bool:
         schema, path = member[0].get(NOT, member)
