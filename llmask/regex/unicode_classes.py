@@ -20,7 +20,8 @@ from itertools import groupby
 
 import numpy as np
 
-from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
+from llmask.regex import unicode_properties
+from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, TEXT, CodePointSet
 
 ASCII_DIGITS = CodePointSet.from_ranges([(0x30, 0x39)])
 ASCII_WORDS = CodePointSet.from_ranges([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
@@ -86,14 +87,10 @@ def category(name: str) -> CodePointSet | None:
 
 @cache
 def binary_property(name: str) -> CodePointSet | None:
-    """Code points of a binary property of ECMA-262 (table 70) that Python knows, or None."""
-    if name in FIXED_PROPERTIES:
-        return FIXED_PROPERTIES[name]
-    asked = {"Lowercase": str.islower, "Lower": str.islower, "Uppercase": str.isupper, "Upper": str.isupper}
-    if name in asked:
-        return CodePointSet.of("".join(filter(asked[name], map(chr, TEXT))))
-    unassigned = category("Cn") if name == "Assigned" else None
-    return None if unassigned is None else unassigned.complement()
+    """Code points of a binary property of ECMA-262 (table 70), by short or long name, or None."""
+    if name == "Assigned":
+        return (category("Cn") or NO_TEXT).complement()
+    return FIXED_PROPERTIES.get(name) or unicode_properties.members(name)
 
 
 @lru_cache(maxsize=4096)

@@ -47,6 +47,7 @@ CASES = [
     (r"^\p{scx=Hira}\p{Script_Extensions=Kana}$", ["ーー"], ["アア"]),
     (r"^\p{Script=Hiragana}$", ["あ"], ["ー", "ア"]),
     (r"^\p{Lowercase}\p{Upper}\p{White_Space}\p{AHex}\P{Assigned}$", ["éÉ\x85f\U000e0fff"], ["ÉÉ\x85f\U000e0fff"]),
+    (r"^\p{Emoji}\p{Alpha}[\p{ID_Start}_]\P{ExtPict}$", ["😀ß_0", "0aⅫ漢"], ["aa_0", "😀1_0", "😀ß10", "😀ß_😀"]),
     (r"^(?<$a>a)(?<b$>b)$", ["ab"], ["a"]),
     ("^[]$", [], ["", "a", "]"]),
     ("^[^]$", ["a", "\n"], ["", "aa"]),
@@ -113,8 +114,8 @@ REFUSED = [
         PROPERTIES,
     ),
     (
-        r"\p{Alphabetic}",
-        "the Unicode property Alphabetic is not supported",
+        r"\p{RGI_Emoji}",
+        "the Unicode property RGI_Emoji is not supported",
         1,
         PROPERTIES,
     ),
