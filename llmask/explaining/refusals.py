@@ -30,7 +30,7 @@ from ..frontends.json_schema.meaning.single_keywords import (
     below,
     single_keywords,
 )
-from ..frontends.json_schema.reading.pointers import ROOT, Path, keys_of, pointer
+from ..frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from ..frontends.json_schema.writing.translation import Translation
 from ..matching.explanation import Reason
 from ..matching.sequence import ALL_TAKEN, Sequence
@@ -119,6 +119,7 @@ class Refusals:
         self._root: list[SchemaAt] = [(self._context.schema, ROOT)]
         self._grammars: dict[tuple[Hashable, ...], tuple[list[SchemaAt], LoadedGrammar | bool | None]] = {}
         self._singles: dict[Hashable, tuple[Any, list[Single]]] = {}
+        self._conditions: dict[Hashable, dict[str, Any]] = {}
 
     def json_ends_at(self, text: Text) -> int | None:
         """How many bytes of a text begin a JSON document; None: all, and it is one if it has ended."""
@@ -145,17 +146,17 @@ class Refusals:
         Alternatives are among them as long as they take the text of their value.
         """
         values = Text(data + b"0", False).open_at(len(data))  # where a value may come, one begins
-        return self._along(self._root, data, values, with_possible=True)[-1] if values else []
+        return self._along(self._root, Text(data, False), len(data), values, with_possible=True)[-1] if values else []
 
     def _along(
-        self, schemas: list[SchemaAt], data: bytes, values: list[Value], with_possible: bool = False
+        self, schemas: list[SchemaAt], text: Text, at: int, values: list[Value], with_possible: bool = False
     ) -> list[list[SchemaAt]]:
         """The schemas that hold for a value and all that it lies in, the outermost first.
 
         Parameters
         ----------
         schemas : what holds for the outermost one.
-        data : what is there of it.
+        text, at : what is there of it, and how many bytes of that alternatives have to take.
         values : the innermost one, and those that it lies in as far as they are known.
         with_possible : alternatives are among the schemas if they take what is there; else the last one that does, of
             those of which one must.
@@ -164,30 +165,46 @@ class Refusals:
         found = []
         for depth in range(len(values[0].keys) + 1):
             spend(PLACE_WORK)
-            piece = None if depth not in begins else Text(data[begins[depth] :], False)
             found.append(
-                all_in_place(self._context, schemas) if piece is None else self._in_play(schemas, piece, with_possible)
+                self._in_play(schemas, text.piece(begins[depth]), at - begins[depth], with_possible)
+                if depth in begins
+                else all_in_place(self._context, schemas)
             )
             if depth < len(values[0].keys):
                 schemas = below(self._context, found[-1], values[0].keys[depth])
         return found
 
-    def _in_play(self, schemas: list[SchemaAt], text: Text, with_possible: bool) -> list[SchemaAt]:
-        """The schemas of a place, with alternatives that take a text so far."""
+    def _in_play(self, schemas: list[SchemaAt], text: Text, at: int, with_possible: bool) -> list[SchemaAt]:
+        """The schemas of a place, with alternatives that take so many bytes of a text and branches that apply to it."""
         found: list[SchemaAt] = []
         seen: set[Hashable] = set()
-        waiting = schemas
+        waiting, so_far = schemas, Text(text.data[:at], False)
         while waiting:
             here = [one for one in all_in_place(self._context, waiting) if self._context.identity(*one) not in seen]
             seen.update(self._context.identity(*one) for one in here)
             found += here
             waiting = []
             for schema, path in here:
-                for members, is_one_needed in alternatives(schema, path) if type(schema) is dict else ():
-                    taking = [one for one in members if self._refused_at([one], text) is None]
+                for members, is_one_needed in alternatives(self._context, schema, path):
+                    taking = [one for one in members if self._refused_at([one], so_far) is None]
                     if with_possible or (is_one_needed and len(taking) == 1):
                         waiting += taking
+                if type(schema) is dict and "if" in self._context.shape(schema, path).in_place:
+                    branches, is_known = self._branches(schema, path, text)
+                    waiting += branches if is_known or with_possible else []
         return found
+
+    def _branches(self, schema: dict[str, Any], path: Path, text: Text) -> tuple[list[SchemaAt], bool]:
+        """The branches of an `if` that may apply to a text, and whether it is known which one does."""
+        condition = {"if": schema["if"], "then": False}  # refuses what the condition holds for, whatever comes
+        condition = self._conditions.setdefault(self._context.identity(schema, path), condition)
+        if self._refused_at([(schema["if"], (path, "if"))], text) is not None:
+            names: tuple[str, ...] = ("else",)
+        elif text.is_whole or self._refused_at([(condition, path)], text) is not None:
+            names = ("then",)
+        else:
+            names = ("then", "else")
+        return [(schema[name], (path, name)) for name in names if name in schema], len(names) == 1
 
     def all_reasons(self, text: Text) -> list[Reason]:
         """All keywords that refuse values of a text that is whole."""
@@ -213,7 +230,7 @@ class Refusals:
     def _of_open(self, schemas: list[SchemaAt], text: Text, at: int, above: Keys) -> Reason | None:
         """The first keyword that refuses a value that is open after so many bytes."""
         values = text.open_at(at)
-        along = self._along(schemas, text.data[:at], values) if values else []
+        along = self._along(schemas, text, at, values) if values else []
         for value in values:
             keys = (*above, *value.keys)
             found = self._of_value(along[len(value.keys)], text.piece(value.begin), keys)
@@ -224,7 +241,7 @@ class Refusals:
     def _of_any(self, schemas: list[SchemaAt], text: Text, values: Iterable[Value], above: Keys) -> Reason | None:
         """The first keyword that refuses one of these values."""
         for value in values:
-            here = self._along(schemas, b"", [Value(value.keys, 0)])[-1]
+            here = self._along(schemas, text, value.begin, [value])[-1]
             found = self._of_value(here, text.piece(value.begin), (*above, *value.keys))
             if found is not None:
                 return found
@@ -239,9 +256,8 @@ class Refusals:
                     at = None if self._refused_at([(single.without, single.at)], text) is not None else at
                 if at is not None:
                     own = keys if single.member is None else (*keys, single.member)
-                    return self._narrowed(single, text, keys, at) or Reason(
-                        pointer_of(own), pointer(single.path), single.keyword, single.value
-                    )
+                    reason = Reason(pointer_of(own), pointer(single.path), single.keyword, single.value)
+                    return self._narrowed(single, text, keys, at, reason)
         return None
 
     def _keywords_of(self, schema: Any, path: Path, first_byte: int) -> list[Single]:
@@ -250,24 +266,23 @@ class Refusals:
             self._singles[key] = schema, [*single_keywords(self._context, schema, path, first_byte)]
         return self._singles[key][1]
 
-    def _narrowed(self, single: Single, text: Text, keys: Keys, at: int) -> Reason | None:
-        """What says more than a keyword that applies schemas: one of these."""
+    def _narrowed(self, single: Single, text: Text, keys: Keys, at: int, reason: Reason) -> Reason:
+        """A reason, or what says more than a keyword that applies schemas: one of these."""
         if not single.narrower:
-            return None
+            return reason
         if single.subject == KEY:
-            return self._of_key(single, text, keys, at)
-        schemas = list(single.narrower)
+            return self._of_key(single, text, keys, at) or reason
+        schemas, is_known = list(single.narrower), True
         if single.keyword == "if":
-            condition = schemas.pop(0)
-            holds = self._refused_at([condition], text) is None
-            schemas = [one for one in schemas if keys_of(one[1])[0][0] == ("then" if holds else "else")]
+            schemas, is_known = self._branches(single.schema, single.at, text)
         reached = [(self._refused_at([one], text), one) for one in schemas]
         refusing = [(n, one) for n, one in reached if n is not None]
         farthest = max((n for n, _ in refusing), default=0)
         ahead = [one for n, one in refusing if n == farthest]
-        if len(refusing) < len(reached) or len(ahead) != 1:  # none of them, or no one more than others
-            return None
-        return self._reason(ahead, text, keys)
+        if len(refusing) < len(reached) or len(ahead) != 1 or not is_known:  # none of them, or no one more than others
+            taking = tuple(number for number, (n, _) in enumerate(reached) if n is None)
+            return reason._replace(matching=taking) if single.keyword == "oneOf" and len(taking) > 1 else reason
+        return self._reason(ahead, text, keys) or reason
 
     def _of_key(self, single: Single, text: Text, keys: Keys, at: int) -> Reason | None:
         """What refuses the key that is in progress after so many bytes, or begins there."""
@@ -276,7 +291,7 @@ class Refusals:
     def _together(self, schemas: list[SchemaAt], text: Text, at: int, above: Keys) -> Reason | None:
         """A keyword without which a value is taken, where no keyword refuses it by itself."""
         values = text.open_at(at)
-        along = self._along(schemas, text.data[:at], values) if values else []
+        along = self._along(schemas, text, at, values) if values else []
         for value in values:
             here, piece = along[len(value.keys)], text.piece(value.begin)
             keys = (*above, *value.keys)

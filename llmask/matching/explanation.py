@@ -67,12 +67,14 @@ class Reason(NamedTuple):
     schema_pointer     where it is written, as a fragment: "#/properties/title/maxLength"
     keyword            its name; "" where a schema `false` stands, or where several keywords together allow nothing
     value              what is written there
+    matching           indices of the alternatives of a `oneOf` that allow the text, where more than one does
     """
 
     instance_pointer: str
     schema_pointer: str
     keyword: str
     value: Any
+    matching: tuple[int, ...] = ()
 
 
 class Later(NamedTuple):
@@ -106,6 +108,7 @@ class Explanation:
     instance_pointer : JSON pointer of the value that is refused; None where no keyword of a schema refuses it.
     keyword, schema_pointer, value : of a schema what refuses it, where it is written as a fragment, and what is written
         there; None where none does. The keyword is "" for a schema `false`.
+    matching : of a `oneOf` the indices of the alternatives that allow the text, where more than one does.
     note : what else is the matter, or None.
     """
 
@@ -129,6 +132,7 @@ class Explanation:
         self.schema_pointer = None if reason is None else reason.schema_pointer
         self.keyword = None if reason is None else reason.keyword
         self.value = None if reason is None else reason.value
+        self.matching = () if reason is None else reason.matching
         self._reason = reason
 
     @cached_property
@@ -203,6 +207,8 @@ def sentence(reason: Reason) -> str:
     """A reason in words: "/title: too many characters (maxLength 20), #/properties/title/maxLength"."""
     at = on_one_line(reason.instance_pointer, MOST_SHOWN) or "the document"
     phrase = PHRASES.get(reason.keyword, "refused")
+    if reason.matching:
+        phrase = f"more than one alternative allows it: {', '.join(map(str, reason.matching))}"
     said = f" ({reason.keyword} {_value_text(reason.value)})" if reason.keyword else ""
     return f"{at}: {phrase}{said}, {on_one_line(reason.schema_pointer, MOST_SHOWN)}"
 

@@ -32,6 +32,11 @@ IF = {
     "then": {"required": ["b"]},
     "else": {"maxProperties": 1},
 }
+BRANCHES = {
+    "if": {"properties": {"k": {"const": "a"}}, "required": ["k"]},
+    "then": {"properties": {"v": {"type": "string"}}},
+    "else": {"properties": {"k": {"const": "c"}}},
+}
 LINKED = {"$defs": {"x": {"multipleOf": 3}}, "items": {"allOf": [{"$ref": "#/$defs/x"}, {"type": "integer"}]}}
 DRAFT_4, DRAFT_7 = (f"http://json-schema.org/draft-{number}/schema#" for number in ("04", "07"))
 CASES: list[tuple[Any, Any, str, str]] = [
@@ -51,6 +56,15 @@ CASES: list[tuple[Any, Any, str, str]] = [
     (SHAPES, 3, "", "#/anyOf"),
     (IF, {"a": 1}, "", "#/then/required"),
     (IF, {"a": 2, "b": 1}, "", "#/else/maxProperties"),
+    (BRANCHES, {"v": 5, "k": "a"}, "/v", "#/then/properties/v/type"),
+    (BRANCHES, {"k": "a", "v": 5}, "/v", "#/then/properties/v/type"),
+    (BRANCHES, {"v": "x", "k": "b"}, "/k", "#/else/properties/k/const"),
+    (BRANCHES, {"v": 5, "k": "d"}, "/k", "#/else/properties/k/const"),
+    ({"items": BRANCHES}, [{"v": 5, "k": "a", "w": 1}], "/0/v", "#/items/then/properties/v/type"),
+    ({"if": {"required": ["k"]}, "else": {"properties": {"v": {"items": {"type": "null"}}}}}, {"v": [1]}, "/v/0",
+     "#/else/properties/v/items/type"),
+    ({"$schema": DRAFT_4, "if": {"required": ["k"]}, "then": False, "items": {"type": "null"}}, [1], "/0",
+     "#/items/type"),
     (LINKED, [3, 4], "/1", "#/$defs/x/multipleOf"),
     (LINKED, ["x"], "/0", "#/items/allOf/1/type"),
     ({"oneOf": [{"type": "integer"}, {"minimum": 2}]}, 4, "", "#/oneOf"),
@@ -125,6 +139,27 @@ def test_what_is_valid_in_any_order_has_no_reason(compiler: Compiler, document: 
 def test_the_beginning_of_a_document_has_a_reason(compiler: Compiler, text: bytes, pointer: str, keyword: str) -> None:
     found = reason(compiler, OBJECT, text, has_ended=False)
     assert (found.instance_pointer, found.keyword) == (pointer, keyword)
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer", "schema_pointer"),
+    [
+        (b'{"v":5', "", "#/if"),  # both branches refuse it, and either may come
+        (b'{"k":"a","v":5', "/v", "#/then/properties/v/type"),
+        (b'{"k":"b","v":5', "/v", "#/else/properties/v/type"),
+    ],
+)
+def test_a_branch_is_told_once_it_is_known(compiler: Compiler, text: bytes, pointer: str, schema_pointer: str) -> None:
+    branches = {**BRANCHES, "else": {"properties": {"v": {"type": "boolean"}}}}
+    found = reason(compiler, branches, text, has_ended=False)
+    assert (found.instance_pointer, found.schema_pointer) == (pointer, schema_pointer)
+
+
+def test_alternatives_that_match_are_told_where_one_may(compiler: Compiler) -> None:
+    one_of = {"oneOf": [{"type": "integer"}, {"type": "string"}, {"minimum": 2}]}
+    assert reason(compiler, {"items": one_of}, b"[4]").matching == (0, 2)
+    assert reason(compiler, {"items": one_of}, b'[1, "a"]').matching == (1, 2)
+    assert reason(compiler, {"oneOf": [{"type": "integer"}, {"minimum": 2}]}, b"1.5").matching == ()
 
 
 def test_keywords_that_exclude_each_other_are_told_by_what_allows_it_without_one(compiler: Compiler) -> None:

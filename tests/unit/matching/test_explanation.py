@@ -24,6 +24,10 @@ from llmask.matching.explanation import PHRASES, Reason, sentence
             "the document: none of the listed values (enum "
             "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 1...), #/enum",
         ),
+        (
+            Reason("/a", "#/oneOf", "oneOf", [{}, {}], (0, 1)),
+            "/a: more than one alternative allows it: 0, 1 (oneOf [{}, {}]), #/oneOf",
+        ),
         (Reason("", "#/x", "x", {1: 2}), 'the document: refused (x {"1": 2}), #/x'),
     ],
 )

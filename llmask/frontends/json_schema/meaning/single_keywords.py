@@ -92,16 +92,17 @@ def all_in_place(context: Context, schemas: list[SchemaAt]) -> list[SchemaAt]:
     return found
 
 
-def alternatives(schema: dict[str, Any], path: Path) -> Iterator[tuple[list[SchemaAt], bool]]:
-    """Schemas that may hold beside one, at the same place, by keyword; whether one of them must."""
+def alternatives(context: Context, schema: Any, path: Path) -> Iterator[tuple[list[SchemaAt], bool]]:
+    """Schemas that may hold beside one, at the same place, by keyword; whether one of them must.
+
+    Which branch of an `if` holds is another question.
+    """
+    in_place = context.shape(schema, path).in_place if type(schema) is dict else ()
     for keyword in ("anyOf", "oneOf"):
-        if keyword in schema:
+        if keyword in in_place:
             yield [(member, (path, keyword, index)) for index, member in enumerate(schema[keyword])], True
-    if "if" in schema:
-        branches = [(schema[keyword], (path, keyword)) for keyword in ("then", "else") if keyword in schema]
-        yield branches, len(branches) == 2
     for keyword in ("dependentSchemas", "dependencies"):
-        needed = schema.get(keyword, {}).items()
+        needed = schema[keyword].items() if keyword in in_place else ()
         yield [(member, (path, keyword, name)) for name, member in needed if type(member) is not list], False
 
 
@@ -182,9 +183,7 @@ def _alone(context: Context, keyword: str, value: Any, schema: dict[str, Any], p
     if keyword in ("anyOf", "oneOf"):
         yield {keyword: value}, tuple((member, (path, keyword, index)) for index, member in enumerate(value)), VALUE
     elif keyword == "if":
-        parts = [name for name in ("then", "else") if name in schema]
-        narrower = ((value, at), *((schema[name], (path, name)) for name in parts))
-        yield {name: schema[name] for name in ("if", *parts)}, narrower, VALUE
+        yield {name: schema[name] for name in ("if", "then", "else") if name in schema}, ((value, at),), VALUE
     elif keyword in ("dependentSchemas", "dependencies"):
         for name, needed in value.items():
             inner: SchemaAt = (needed, (path, keyword, name))
