@@ -33,6 +33,16 @@ MISTAKES = [
         LimitExceeded,
     ),
     Mistake(
+        "Limit: alternatives in one place",
+        lambda w: Compiler(w.tokenizer, Limits(max_schema_depth=3)).json_schema(
+            {"type": "array", "allOf": [{"anyOf": [{"minItems": n + 1}, {"maxItems": n}]} for n in range(1, 5)]}
+        ),
+        "4 alternatives meet in one place, at most 3 are combined (limits.max_schema_depth)",
+        "#",
+        "Use fewer anyOf, oneOf, if and dependentRequired there, or raise this limit or max_tracked_names.",
+        LimitExceeded,
+    ),
+    Mistake(
         "Limit: nesting of JSON text",
         compiling("json_schema", '{"items":' * 100000),
         "the schema is nested too deeply to be read as JSON",

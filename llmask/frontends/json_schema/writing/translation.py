@@ -383,7 +383,6 @@ class Translation(Writer):
             conjunction = without_shared_types(self, conjunction, choice)
             if conjunction.false_at is not None:
                 return self.nothing("every value fulfils none or several of the alternatives", path, ALTERNATIVES_HELP)
-        self.check_depth(len(conjunction.choices), path)
         is_bare = not conjunction.parts and len(conjunction.choices) == 1
         others: dict[int, list[int]] = {}
         ways = 1 if is_bare else n_ways(self, conjunction, MOST_WAYS)
@@ -398,6 +397,13 @@ class Translation(Writer):
             return None
         if choice.keyword == "oneOf":
             others = overlaps(self, rest, choice, pairs)
+        n_choices, most = len(conjunction.choices), self.options.limits.max_schema_depth
+        if n_choices > most:  # each is written within the one before
+            raise LimitExceeded(
+                f"{n_choices} alternatives meet in one place, at most {most} are combined (limits.max_schema_depth)",
+                pointer(path),
+                "Use fewer anyOf, oneOf, if and dependentRequired there, or raise this limit or max_tracked_names.",
+            )
         spellings: list[bytes] = []
         for at, member in enumerate(choice.schemas):
             self.count_work()

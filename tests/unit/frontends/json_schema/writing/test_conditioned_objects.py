@@ -253,3 +253,18 @@ def test_what_is_hard_to_divide_is_written_as_alternatives(judge: Any) -> None:
     for values in ([{"$ref": "#"}] * 7, [{"pattern": f"a.{{{8 + at}}}$", "type": "string"} for at in range(7)]):
         members = [{"required": [f"a{at}"], "properties": {"v": one}} for at, one in enumerate(values)]
         assert judge.accepts(judge.grammar({"type": "object", "oneOf": members}), {"a3": 1})
+
+
+@pytest.mark.parametrize("keyword", ["dependentRequired", "dependentSchemas", "dependencies", "allOf"])
+def test_a_long_chain_of_keys_is_not_nested(judge: Any, keyword: str) -> None:
+    # each link is an alternative, and 400 of them were called a schema that is nested deeper than 400
+    links = {f"a{at}": [f"a{at + 1}"] for at in range(499)}
+    schema: dict[str, Any] = {keyword: links}
+    if keyword == "dependentSchemas":
+        schema = {keyword: {key: {"required": needed} for key, needed in links.items()}}
+    elif keyword == "allOf":
+        schema = {keyword: [{"if": {"required": [key]}, "then": {"required": n}} for key, n in links.items()]}
+    grammar = judge.grammar(schema, property_order="any")
+    assert judge.accepts(grammar, {"a498": 1, "a499": 1})
+    assert judge.accepts(grammar, {"b": 1})
+    assert not judge.accepts(grammar, {"a497": 1, "a498": 1})
