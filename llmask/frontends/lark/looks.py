@@ -139,3 +139,17 @@ def lazy_tails(tree: Tree, tail: tuple[Tree, ...] = ()) -> Iterator[tuple[Tree, 
     elif isinstance(tree, Alternatives):
         for option in tree.options:
             yield from lazy_tails(option, tail)
+
+
+def last_loop(tree: Tree) -> tuple[Tree, Repeated | None]:
+    """A tree without the repetition of lazy turns that ends it, and this repetition, if there is one that may stop."""
+    before: list[Tree] = []
+    loop = tree
+    while isinstance(loop, Sequence) and loop.parts:
+        before += loop.parts[:-1]
+        loop = loop.parts[-1]
+    rest = Sequence(tuple(before))
+    if not isinstance(loop, Repeated) or isinstance(loop, Lazy) or loop.min > 1 or loop.max == 1:
+        return tree, None
+    is_apart = not (has_lazy(rest) or looks_outside(rest) or looks_outside(loop.base))
+    return (rest, loop) if is_apart and has_lazy(loop) else (tree, None)

@@ -5,9 +5,9 @@ part sees the part before it (`ESCAPED_STRING: "\"" /.*?/ /(?<!\\)(\\\\)*?/ "\""
 no tree; beside them every part is a node of its own.
 
 A lazy quantifier makes its alternative of the terminal end at the first place where it can: its node is R without every
-string of which a part in front is in R. Lark, whose patterns try one way after the other, says the same where what
-follows the quantifier cannot be matched in two lengths; other patterns are refused. A rule that is `lazy` also ends all
-terminals that are expected beside it.
+string of which a part in front is in R. In a repetition that ends the terminal each turn is such an alternative. Lark,
+whose patterns try one way after the other, says the same where what follows the quantifier cannot be matched in two
+lengths; other patterns are refused. A rule that is `lazy` also ends all terminals that are expected beside it.
 
 In: trees of terminals, names looked up in the definitions. Out: `Lexeme`s. Cost: that of compiling their patterns.
 """
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.lark.definitions import Definitions, Scope
-from llmask.frontends.lark.looks import has_lazy, lazy_cases, lazy_tails, looks_outside, width
+from llmask.frontends.lark.looks import has_lazy, last_loop, lazy_cases, lazy_tails, looks_outside, width
 from llmask.frontends.lark.substrings import structured_node
 from llmask.frontends.lark.tree import (
     Both,
@@ -277,10 +277,19 @@ class Terminals:
                 f"{outside} sees the text around the terminal, which is not known here",
                 "take it out; terminals take as much as they can, and a keyword goes before a name that is as long",
             )
-        if is_lazy or not has_lazy(value.tree):
-            return self._node(value.tree, spot)
+        return self._node(value.tree, spot) if is_lazy else self._ended(value.tree, spot)
+
+    def _ended(self, tree: Tree, spot: Spot) -> int:
+        """Node of a tree; lazy quantifiers have their meaning."""
+        if not has_lazy(tree):
+            return self._node(tree, spot)
         nodes = []
-        for case in self._lazy_cases(value.tree, spot):
+        for case in self._lazy_cases(tree, spot):
+            before, loop = last_loop(case)
+            if loop is not None:  # each turn ends by itself: after it nothing is needed that could make it longer
+                turns = self.nodes.repeat(self._ended(loop.base, spot), loop.min, loop.max)
+                nodes.append(self.nodes.concat([self._node(before, spot), turns]))
+                continue
             node = self._node(case, spot)
             if has_lazy(case):
                 self._check_lazy(list(lazy_tails(case)), spot)

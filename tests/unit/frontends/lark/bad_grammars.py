@@ -446,11 +446,11 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
     (
         "lazy in a repetition",
         "GrammarError",
-        "start: /(a.*?b)*/\n",
+        "start: /(a.*?b)*c/\n",
         "a lazy quantifier inside a repetition has no first end\n"
         "  at line 1, column 8\n"
-        "    start: /(a.*?b)*/\n"
-        "           ^^^^^^^^^^\n"
+        "    start: /(a.*?b)*c/\n"
+        "           ^^^^^^^^^^^\n"
         '  write what must not be in it, as in [^"]*, or make the repetition a rule',
     ),
     (

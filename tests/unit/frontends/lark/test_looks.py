@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.lark.looks import UNBOUNDED, has_lazy, lazy_cases, lazy_tails, looks_outside, width
+from llmask.frontends.lark.looks import UNBOUNDED, has_lazy, last_loop, lazy_cases, lazy_tails, looks_outside, width
 from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.tree import Sequence
 
@@ -78,6 +78,27 @@ def test_what_follows_lazy_quantifiers(pattern: str, tails: list[tuple[int, int]
 )
 def test_alternatives_of_which_some_are_lazy_are_taken_apart(pattern: str, lazy: list[bool]) -> None:
     assert [has_lazy(case) for case in lazy_cases(PythonParser(pattern).parse())] == lazy
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_found"),
+    [
+        ("(a*?b)*", True),
+        ("x(a*?b|c)+", True),
+        ("(a*?b){0,3}", True),
+        ("(a*?b){2,3}", False),  # the first turn may have to be longer so that there is a second one
+        ("(a*?b)*c", False),
+        ("(a*?b)*?", False),
+        ("a*?b(a*?c)*", False),
+        ("(a*?b(?=c))*", False),  # the next turn is seen
+        ("(a*?b)?", False),
+        ("(ab)*", False),
+    ],
+)
+def test_a_repetition_of_lazy_turns_at_the_end_is_found(pattern: str, is_found: bool) -> None:
+    rest, loop = last_loop(PythonParser(pattern).parse().options[0])
+    assert (loop is not None) == is_found
+    assert not (is_found and has_lazy(rest))
 
 
 def test_many_combinations_meet_a_limit() -> None:
