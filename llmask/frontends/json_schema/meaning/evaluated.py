@@ -65,6 +65,7 @@ class Case(NamedTuple):
 
 
 NOTHING_HELD = Case()
+VISIT_WORK = 8  # units for a schema, besides those of its alternatives
 
 
 def cases_of(context: Context, schema: dict[Any, Any], path: Path) -> list[SchemaAt]:
@@ -108,6 +109,7 @@ class _Cases:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.open: list[Any] = []
+        self.known: dict[Any, tuple[Any, list[Case]]] = {}  # a schema that is in several places, and its cases
 
     def of(self, schema: Any, path: Path) -> list[Case]:
         context = self.context
@@ -115,8 +117,11 @@ class _Cases:
             return [NOTHING_HELD] if schema else []
         shape = context.shape(schema, path)
         identity = context.identity(schema, path)
+        if identity in self.known:
+            return self.known[identity][1]
         if identity in self.open:
             raise circle(path)
+        spend(VISIT_WORK)
         self.open.append(identity)
         context.check_depth(len(self.open), path)
         cases = [self._own(schema, path, shape)]
@@ -126,7 +131,9 @@ class _Cases:
             for choice in self._choices(keyword, schema, path, shape):
                 cases = self.product(cases, choice, path)
         self.open.pop()
-        return [self._finished(case, schema, path, shape) for case in cases]
+        cases = [self._finished(case, schema, path, shape) for case in cases]
+        self.known[identity] = schema, cases
+        return cases
 
     def product(self, cases: list[Case], choice: list[Case], path: Path) -> list[Case]:
         """Every case of the one with every case of the other."""

@@ -27,11 +27,13 @@ from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern
 from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, SOME_KEY, is_number
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
 
 MAX_VALUE_DEPTH = 100
+DEEP, KEY_WORK = 2, 2  # units for a member of what is so deep in a value: parts that are shared are read many times
 VALUE_WORK = 4  # an array or object beside keywords, besides its parts: layouts are made for it
 
 
@@ -68,6 +70,8 @@ def equality_key(value: Any, path: Path, depth: int = 0) -> Any:
     if type(value) is int:
         return "number", value  # equal to a `Decimal` of the same number, as their hashes are
     kind = type_of(value, path)
+    if depth >= DEEP and kind in ("array", "object"):
+        spend(1 + KEY_WORK * len(value))
     if kind == "array":
         return kind, tuple(equality_key(member, path, depth + 1) for member in value)
     if kind == "object":

@@ -188,3 +188,12 @@ def test_random_schemas_agree(judge: Any, schema: Any) -> None:
     for one in (schema, {"not": schema}):
         root = rooted(one, True, 2020)
         assert_exactly(judge, root, valid_values(root, 2020))
+
+
+def test_a_schema_that_is_in_several_places_is_looked_at_once(judge: Any) -> None:
+    # 2^40 leaves, of which each was looked at
+    schema: dict[str, Any] = {"type": "object", "required": ["a"]}
+    for _ in range(40):
+        schema = {"anyOf": [schema, schema]}
+    context = Translation(judge.nodes, schema, SchemaOptions(limits=Limits(max_schema_keywords=10_000)))
+    assert len(cases_of(context, schema, ROOT)) == 1

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from llmask.errors import GrammarError, UnsupportedSchema
+from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.meaning import instances
 from llmask.frontends.json_schema.meaning.instances import equality_key, fulfils, type_of
 from llmask.frontends.json_schema.writing.translation import Translation
+from llmask.work import metered
 from tests.unit.frontends.json_schema.random_schemas import random_schema, random_value
 
 
@@ -54,6 +55,15 @@ def test_random_values_are_judged_as_by_jsonschema(
 )
 def test_equality_is_that_of_json(one: Any, other: Any, are_equal: bool) -> None:
     assert (equality_key(one, ()) == equality_key(other, ())) == are_equal
+
+
+def test_values_whose_parts_are_shared_are_counted_as_often_as_they_are_read() -> None:
+    # 16 lists were 2^17 ones, read at every level, until the work of the grammar was spent: 5 s where 0.2 s were given
+    value: list[Any] = ["a", {"b": []}]
+    for _ in range(16):
+        value = [value, value]
+    with metered(10_000, "max_compile_work"), pytest.raises(LimitExceeded, match="max_compile_work"):
+        equality_key(value, ())
 
 
 def test_types_of_values() -> None:
