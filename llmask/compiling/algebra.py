@@ -102,10 +102,11 @@ def _way(what: str, low: Any = 0, high: Any = None) -> Together:
     return repeated
 
 
-def is_any_greedy(lowered: Lowered) -> bool:
-    """Whether some part of a grammar that was put together is greedy."""
-    rules = {} if lowered.grammar is None else lowered.grammar.rules
-    return any(isinstance(leaf, Inclusion) and leaf.is_greedy for rule in rules.values() for leaf in leaves(rule))
+def is_any_greedy(nodes: RegexNodes, lowered: Lowered) -> bool:
+    """Whether some part of a grammar that was put together is greedy, or something ignored as long as it can be."""
+    rules = {} if lowered.grammar is None else woven(nodes, lowered.grammar).rules
+    every = [leaf for rule in rules.values() for leaf in leaves(rule)]
+    return any(leaf.is_greedy if isinstance(leaf, Inclusion) else getattr(leaf, "is_longest", False) for leaf in every)
 
 
 def _together(parts: Iterable[LoadedGrammar], together: Together) -> Grammar:

@@ -543,7 +543,7 @@ def put_together(store: Store, what: str, parts: Sequence[CompiledGrammar], **op
     lowered = joined(store.nodes, parts, what, **options)
     said = [*(warning for part in parts for warning in part.own_warnings), *lowered.warnings]
     grammar = CompiledGrammar(store, lowered.rules, list(dict.fromkeys(said)), lowered=lowered)
-    if is_any_greedy(lowered):
+    if is_any_greedy(store.nodes, lowered):
         from .dead_ends import dead_end_warnings
 
         grammar.dead_ends = dead_end_warnings(grammar)

@@ -71,13 +71,15 @@ def dead_end_warnings(grammar: LoadedGrammar) -> list[str]:
     if text is None and not found:
         return []
     cause = _said(grammar, found[0]) if found else _guessed(grammar)
+    is_exact = grammar.lowered is not None and grammar.lowered.is_exact
+    remedy = REMEDY.partition(", or use")[0] if is_exact else REMEDY
     if is_empty or text == b"":
         where = grammar.grammar.places.get(grammar.own_rules.names[found[0].rule]) if found else None
-        raise UnsatisfiableSchema(f"no document fulfils the grammar: {cause}", where, REMEDY)
+        raise UnsatisfiableSchema(f"no document fulfils the grammar: {cause}", where, remedy)
     if text is None:
-        return [f"a part of the grammar is in no document: {cause}; {REMEDY}"]
+        return [f"a part of the grammar is in no document: {cause}; {remedy}"]
     shown = repr(text[:SHOWN].decode("utf-8", "backslashreplace"))
-    return [f"no document begins with {shown}, though it may be written: {cause}; {REMEDY}"]
+    return [f"no document begins with {shown}, though it may be written: {cause}; {remedy}"]
 
 
 def _said(grammar: LoadedGrammar, pair: Blocked) -> str:

@@ -129,7 +129,8 @@ def made_lark(store: Store, recipe: Recipe, parts: Sequence[CompiledGrammar] = (
         named,
     )
     grammar = _lowered(store, lowered._replace(warnings=list(dict.fromkeys([*said, *lowered.warnings]))))
-    grammar.dead_ends = [] if is_exact and not is_any_greedy(lowered) else dead_end_warnings(grammar)
+    is_free = is_exact and not is_any_greedy(store.nodes, lowered)
+    grammar.dead_ends = [] if is_free else dead_end_warnings(grammar)
     return grammar
 
 

@@ -47,12 +47,14 @@ class Lexeme:
     text : how it is written: `"if"` or `/[0-9]+/`.
     name : the terminal's name, where it has one.
     priority : where several lexemes end at the same byte, those of the highest priority are taken.
+    is_longest : in exact lexing, too, it is as long as it can be.
     """
 
     node: int
     text: str
     name: str | None = None
     priority: int = 0
+    is_longest: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,14 @@ r"""The binary properties that patterns name, such as `\p{Emoji}`; Python's own 
 
 They are a file, of one version of Unicode, as the scripts are: the first of each run of code points that share all
 properties, and for each run a number whose bit i says that it has property i of SHORT_NAMES.
-Source: ECMA-262, 15th edition, table 70, for the names; Unicode Character Database 18.0, FILES, for the members.
-
-`make` writes the file anew, from a folder of the database.
+Source: ECMA-262, 15th edition, table 70, for the names; Unicode Character Database 18.0 for the members, by
+tests/reference/unicode_properties.py, which writes the file anew.
 
 In: the name of a property. Out: a `CodePointSet`. Cost: 1 ms a property, once.
 """
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 
@@ -20,10 +18,6 @@ import numpy as np
 from llmask.regex.code_points import TEXT, CodePointSet
 
 FILE = Path(__file__).with_suffix(".npz")
-FILES = (
-    "PropList.txt", "DerivedCoreProperties.txt", "DerivedNormalizationProps.txt", "emoji/emoji-data.txt",
-    "extracted/DerivedBinaryProperties.txt",
-)  # fmt: skip
 SHORT_NAMES = {
     "Alphabetic": "Alpha", "Bidi_Control": "Bidi_C", "Bidi_Mirrored": "Bidi_M", "Case_Ignorable": "CI",
     "Cased": "Cased", "Changes_When_Casefolded": "CWCF", "Changes_When_Casemapped": "CWCM",
@@ -51,15 +45,3 @@ def members(name: str, file: Path = FILE) -> CodePointSet | None:
         has = kept["properties"] >> BITS[name] & 1
         bounds = kept["firsts"][np.flatnonzero(np.diff(has, prepend=0))]
     return CodePointSet(tuple(bounds.tolist())).intersect(TEXT)
-
-
-def make(database: Path, file: Path = FILE) -> None:
-    """Write the file anew, from a folder of the Unicode Character Database."""
-    properties = np.zeros(0x110001, np.int64)
-    for source in FILES:
-        lines = (database / source).read_text("utf-8")
-        for first, last, name in re.findall(r"(?m)^(\w+)(?:\.\.(\w+))? *; (\w+) *(?:#.*)?$", lines):
-            if name in SHORT_NAMES:
-                properties[int(first, 16) : int(last or first, 16) + 1] |= 1 << BITS[name]
-    firsts = np.flatnonzero(np.diff(properties, prepend=0))
-    np.savez_compressed(file, firsts=firsts.astype(np.int32), properties=properties[firsts])

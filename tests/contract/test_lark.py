@@ -8,6 +8,7 @@ contextual lexer.
 from __future__ import annotations
 
 import random
+import warnings
 from collections.abc import Callable
 
 import pytest
@@ -97,3 +98,47 @@ def test_lark_agrees_on_whole_grammars(compiler: llmask.Compiler, name: str, rng
         assert grammar.accepts(document) == expected, document
         n_documents += expected
     assert n_documents > 50
+
+
+IGNORED = [
+    'start: "a" "b"\n%ignore /#[^\\n]*/\n',
+    'start: "a" "b"\n%ignore /#[^\\n]*/\n%ignore /\\n/\n',
+    'start: ("a" | /[bx]+/)+ ";"?\n%ignore /#.?.?/\n%ignore / +/\n',
+    'start: "a" item*\nitem: "b" | ";" item\n%ignore /#[ab]?/\n',
+    'start: "a" "x"\n%ignore /#(x#)*/\n%ignore / +/\n',
+    'start: "a"+ "b"\n%ignore /#[ab]*;/\n%ignore /;#*/\n',
+]
+
+
+@pytest.mark.parametrize("text", IGNORED)
+def test_in_exact_grammars_what_is_ignored_is_as_long_as_in_lark(
+    compiler: llmask.Compiler, text: str, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    # "#xab" was taken, though the comment goes on to the end of the line
+    judge = lark.Lark(text, parser="earley", lexer="dynamic_complete")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", llmask.GrammarWarning)
+        grammar = compiler.lark(text, lexer="exact")
+        both = grammar.union(compiler.choice(["-"]))
+    n_documents = 0
+    for document in [
+        "ab",
+        "ax",
+        "#xab",
+        "a#x\nb",
+        *("".join(rng.choices("aab##x ;\n", k=6)) for _ in range(scaled(300))),
+    ]:
+        try:
+            judge.parse(document)
+            is_document = True
+        except lark.exceptions.LarkError:
+            is_document = False
+        n_documents += is_document
+        assert grammar.accepts(document) == both.accepts(document) == is_document, document
+    assert n_documents > 0
+
+
+def test_a_comment_that_nothing_ends_is_told_of_exact_grammars(compiler: llmask.Compiler) -> None:
+    with pytest.warns(llmask.GrammarWarning, match="no document begins with '#'") as told:
+        compiler.lark(IGNORED[0], lexer="exact")
+    assert 'lexer="exact"' not in str(told[0].message)

@@ -51,7 +51,8 @@ from llmask.grammar.overlaps import overlaps
 from llmask.grammar.repetitions import as_repetition, folded
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import join_tails
-from llmask.regex.utf8 import literal_word
+from llmask.regex.code_points import TEXT
+from llmask.regex.utf8 import literal_word, utf8_char
 from llmask.regex.word_lists import literals_node, note_stems, stems_of
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
         rules = join_tails(lower(nodes, fusion.grammar()).rules)
         found, n_steps = overlaps(nodes, rules, n_steps) if fusion.fuse else (set(), n_steps)
         if found is not None:
-            found -= own
+            found -= own | fusion.longest
         if found is None:
             fusion.give_up()  # too large to look at
         elif not found:
@@ -140,6 +141,7 @@ class _Fusion:
     n_rounds : how often lexemes were split.
     apart : nodes that must not be lexemes.
     rules : the grammar's, with recursion at their ends made repetition.
+    longest : pairs of a lexeme that is as long as it can be and itself, which is no overlap.
     regular : those that are regular.
     """
 
@@ -150,7 +152,9 @@ class _Fusion:
         self.apart: set[int] = set()
         self.start = grammar.start
         self.rules = {name: folded(as_repetition(name, expression)) for name, expression in grammar.rules.items()}
-        self.included = [leaf for rule in self.rules.values() for leaf in leaves(rule) if isinstance(leaf, Inclusion)]
+        every = [leaf for rule in self.rules.values() for leaf in leaves(rule)]
+        self.included = [leaf for leaf in every if isinstance(leaf, Inclusion)]
+        self.longest = {(leaf.node, leaf.node) for leaf in every if isinstance(leaf, Lexeme) and leaf.is_longest}
         self._parts: dict[str, Part | None] = {}
         self._known: dict[Expression, Part | None] = {}
         self._spelled: dict[str, Expression] = {}
@@ -227,6 +231,8 @@ class _Fusion:
     def _part(self, expression: Expression) -> Part | None:
         """An expression as one lexeme; None where it is not regular, or too large."""
         if isinstance(expression, Lexeme):
+            if expression.is_longest:
+                return None
             word = literal_word(self.nodes, expression.node)
             return Part(expression.node, 1, None if word is None else (word,))
         if isinstance(expression, Reference):
@@ -274,7 +280,8 @@ class _Fusion:
         if part is not None and part.node not in self.apart:
             return EMPTY if part.node == self.nodes.EPSILON else Lexeme(part.node, FUSED)
         if isinstance(expression, Lexeme):
-            return self._spelled_out(expression.node)
+            is_whole = self.fuse and expression.is_longest and expression.node not in self.apart
+            return expression if is_whole else self._spelled_out(expression.node)
         if isinstance(expression, (TokenSet, Reference, Inclusion)):
             return expression
         if isinstance(expression, Repeat):
@@ -333,8 +340,26 @@ def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
         return choice(map(weave, expression.options)) if isinstance(expression, Choice) else expression
 
     rules = {name: weave(expression) for name, expression in grammar.rules.items()}
-    rules[IGNORED] = Repeat(choice(grammar.ignored), 0, 1 if grammar.ignores_once else None)
+    rules[IGNORED] = Repeat(choice(ignored(nodes, grammar)), 0, 1 if grammar.ignores_once else None)
     return Grammar({**rules, DOCUMENT: sequence([Reference(IGNORED), Reference(grammar.start)])}, DOCUMENT)
+
+
+def ignored(nodes: RegexNodes, grammar: Grammar) -> list[Lexeme]:
+    """What is ignored; what goes on with what may follow it, other than itself, is as long as it can be, as in lark.
+
+    Where it may end, one character more tells whether it goes on: else it could not go back to that end.
+    """
+    read = [node for rule in grammar.rules.values() for leaf in leaves(rule) for node in _lexemes(leaf)]
+    character, found = utf8_char(nodes, TEXT), []
+    for lexeme in grammar.ignored:
+        node = lexeme.node
+        longer = nodes.without(nodes.concat([node, character]), [node])
+        is_told = nodes.is_empty(nodes.intersect([node, nodes.concat([longer, nodes.ALL])]))
+        repeats = nodes.is_empty(nodes.without(nodes.concat([node, node]), [node]))
+        others = {*read, *(one.node for one in grammar.ignored)} - ({node} if repeats else set())
+        goes_on = nodes.extensions(node, node)[0] if is_told else 0
+        found.append(replace(lexeme, is_longest=any(goes_on & nodes.first_bytes(other) for other in others)))
+    return found
 
 
 def _refuse_lazy(nodes: RegexNodes, grammar: Grammar) -> None:

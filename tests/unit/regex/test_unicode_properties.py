@@ -9,7 +9,8 @@ import pytest
 
 from llmask.regex.code_points import TEXT, CodePointSet
 from llmask.regex.unicode_classes import FIXED_PROPERTIES, binary_property
-from llmask.regex.unicode_properties import BITS, FILES, SHORT_NAMES, make, members
+from llmask.regex.unicode_properties import BITS, SHORT_NAMES, members
+from tests.reference.unicode_properties import FILES, make
 
 OTHER_IN_REGEX = ("IDC", "VS")  # there blocks: Ideographic_Description_Characters, Variation_Selectors
 UNKNOWN_TO_REGEX = ("Changes_When_NFKC_Casefolded", "CWKCF")
