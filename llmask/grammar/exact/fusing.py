@@ -13,7 +13,8 @@ so strings, numbers, comments and white space are lexemes, whose masks the store
 that a name may begin with is spelled out letter by letter. Every step makes lexemes smaller, so it ends; a grammar that
 is too large for the look has lexemes of one byte. A grammar that is regular as a whole is one lexeme.
 
-Direct recursion at the ends of a rule is repetition (repetitions.py).
+Direct recursion at the ends of a rule is repetition (repetitions.py). What is ignored may be a lexeme that is as long
+as it can be (`ignored`): that it goes on with what follows it is no overlap.
 
 In: a `Grammar`. Out: `Rules` for the greedy lexer that derive exactly the same. Cost: some ms for a grammar of a
 hundred parts.
