@@ -185,15 +185,13 @@ def test_the_work_in_one_emptiness_test_is_bounded(tiny_tokenizer: Any, kind: st
 
 
 EXCEPT_ONE: dict[str, Any] = {"type": "object", "not": {"const": {"z": 1}}}
+DEPENDENT = {f"a{i}": {"properties": {f"b{i}": {"type": "integer"}}} for i in range(120)}
 HOSTILE: dict[str, dict[str, Any]] = {
     # beside a whole value, which is no condition on keys: without it these are written (meaning/key_conditions.py)
     "names that are no properties": {**EXCEPT_ONE, "dependentRequired": {f"a{i}": [f"b{i}"] for i in range(20)}},
     "pairs that exclude": {**EXCEPT_ONE, "allOf": [{"not": {"required": [f"a{i}", f"b{i}"]}} for i in range(20)]},
     "told apart by required": {**EXCEPT_ONE, "oneOf": [{"required": [f"k{i}"]} for i in range(80)]},
-    "dependent schemas": {
-        "type": "object",
-        "dependentSchemas": {f"a{i}": {"properties": {f"b{i}": {"type": "integer"}}} for i in range(120)},
-    },
+    "dependent schemas": {**EXCEPT_ONE, "dependentSchemas": DEPENDENT},
     "disjoint patterns": {
         "type": "object",
         "patternProperties": {f"^k{i}_": {"type": "integer", "minimum": i} for i in range(160)},
@@ -227,6 +225,14 @@ def test_what_multiplies_is_refused_within_its_work_and_the_place_is_named(tiny_
         assert caught.value.where.startswith("#")
 
     assert spent_on(compile_now) <= 1.1 * compiler.limits.max_compile_work
+
+
+def test_many_dependent_schemas_are_a_condition_on_keys(tiny_tokenizer: Any) -> None:
+    # 120 alternatives in one object were refused as nested deeper than 100
+    compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits.for_untrusted())
+    grammar = compiler.json_schema({"type": "object", "dependentSchemas": DEPENDENT})
+    assert grammar.accepts('{"a7":1,"b7":2}')
+    assert not grammar.accepts('{"a7":1,"b7":"x"}')
 
 
 def in_elements(properties: dict[str, Any], **others: Any) -> dict[str, Any]:
