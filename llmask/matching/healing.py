@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import as_bitmask, as_integer, no_such_row, shown
-from ..errors import TokenRejected, VocabularyError
+from ..errors import VocabularyError
 from ..kernels.finish.paths import NO_BOUND
 from ..kernels.machine.constants import NO_TOKEN
 from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FILTER, NO_FILTER
@@ -28,7 +28,7 @@ from ..store.loaded_grammar import LoadedGrammar
 from .budget import check_least, checked_budget, no_end
 from .finish import ends_of
 from .matcher import Matcher
-from .sequence import items_of
+from .sequence import ALL_TAKEN, items_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -226,23 +226,13 @@ class PrefixedMatcher(Matcher):
         rest = self.rest
         if not data.startswith(rest[: len(data)]):
             return REFUSED
-        return generation.run(Operation.ADVANCE, generation.start, data=items_of(data[len(rest) :]))
+        return generation.advance(generation.start, data[len(rest) :])[0]
 
-    def accept_bytes(self, data: bytes) -> None:
-        """As `Matcher.accept_bytes`."""
-        if not self.rest or not isinstance(data, bytes):
-            super().accept_bytes(data)
-            return
-        self.make_room()
-        with self.store.lock:
-            reached = self._read(self.generation, data)
-        if reached == REFUSED:
-            raise TokenRejected(
-                f"{shown(data)} cannot come next; {self._expectation()}",
-                where=self.place(),
-                help="fill_bitmask tells which tokens may come next",
-            )
-        self._take_bytes(data, reached)
+    def take_bytes(self, data: bytes, begin: int = 0) -> int:
+        """As `Matcher.take_bytes`; the rest of the prefix comes first."""
+        rest = self.rest[: len(data)]
+        at = next((n for n, wanted in enumerate(rest) if data[n] != wanted), ALL_TAKEN)
+        return super().take_bytes(data, len(rest)) if at == ALL_TAKEN else at
 
     def _take_bytes(self, data: bytes, reached: int) -> None:
         try:
@@ -287,4 +277,7 @@ class PrefixedMatcher(Matcher):
         return self.rest + super().forced_bytes()
 
     def _expectation(self, after: bytes = b"") -> str:
-        return f"expected {shown(self.rest)}" if self.rest else super()._expectation(after)
+        rest = self.rest
+        if len(after) < len(rest):
+            return f"expected {shown(rest[len(after) :])}"
+        return super()._expectation(after[len(rest) :])

@@ -29,7 +29,7 @@ from .budget import FINISH_WORK, fill_within, finishing_tokens, keep_end, known_
 from .expected import named_bytes, named_tokens, refused_token, temperature_of
 from .forced import find_forced, forced_tokens
 from .history import BYTES_TOKEN
-from .sequence import ALL_TAKEN, Sequence, items_of
+from .sequence import ALL_TAKEN, Sequence
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -576,7 +576,7 @@ class Matcher(Sequence):
         """What could come next, for messages."""
         if self.has_ended():
             return "the document has ended"
-        configuration = self.run(Operation.ADVANCE, self.configuration, items_of(after))
+        configuration, _ = self.generation.advance(self.configuration, after)
         names = named_bytes(self, configuration)
         if engine.is_accepting(self.grammar_address, configuration):
             names.append("the end")

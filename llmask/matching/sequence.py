@@ -28,7 +28,6 @@ from ..kernels.lexer.states import MISS
 from ..kernels.mask.cell import CELL_CONFIGURATION, CELL_FIELDS, CELL_GRAMMAR
 from ..kernels.mask.configurations import ENDED, REFUSED
 from ..kernels.tables.operations import Operation
-from ..kernels.tables.store_layout import STORE
 from ..store.copying import Forking
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
@@ -189,21 +188,36 @@ class Sequence(Forking):
         """Configuration after one more token that is no end of sequence, or REFUSED."""
         return generation.run(Operation.ACCEPT, configuration, token)
 
-    def take_bytes(self, data: bytes) -> int:
+    def take_bytes(self, data: bytes, begin: int = 0) -> int:
         """Take bytes into the state, whatever tokens they come from, as one step.
+
+        Parameters
+        ----------
+        begin : the bytes before it, which are taken, too, are no part of the document.
 
         Returns
         -------
         ALL_TAKEN, or the position of the byte that cannot come next; the state is unchanged then.
         """
         self.make_room()
-        with self.store.lock:
-            reached = self.run(Operation.ADVANCE, self.configuration, items_of(data))
-            position = int(self.store.table.array[STORE.report])
+        reached, n = self.generation.advance(self.configuration, data, begin, fills=False)
+        while reached != REFUSED and n < len(data):
+            self.make_room()
+            reached = self._read_again(data[begin:n])
+            reached, n = self.generation.advance(reached, data, n, fills=False)
         if reached == REFUSED:
-            return position
+            return n
         self._take_bytes(data, reached)
         return ALL_TAKEN
+
+    def _read_again(self, data: bytes) -> int:
+        """The configuration after bytes that were read before the tables were exchanged."""
+        table = self.generation.table
+        before = table.bytes_used
+        with unmetered():
+            reached, _ = self.generation.advance(self.configuration, data)
+        self.generation.bring(table.bytes_used - before)
+        return reached
 
     def _take_bytes(self, data: bytes, reached: int) -> None:
         try:
@@ -292,6 +306,6 @@ class Sequence(Forking):
     def _repeat(self, generation: Generation, configuration: int, token: int, data: bytes | None) -> int:
         """Configuration in other tables after a token, or bytes, that were accepted before."""
         if data is not None:
-            return generation.run(Operation.ADVANCE, configuration, data=items_of(data))
+            return generation.advance(configuration, data)[0]
         reached = self._build_after(generation, configuration, token)
         return ENDED if reached == REFUSED and token in self.store.tokenizer.eos_ids else reached

@@ -196,7 +196,7 @@ def test_only_texts_are_asked_for(byte_tokenizer: Any, text: Any) -> None:
 
 
 def test_what_takes_too_long_to_read_is_no_verdict(byte_tokenizer: Any) -> None:
-    compiler = llmask.Compiler(byte_tokenizer, limits=llmask.Limits(max_lexer_states=500))
+    compiler = llmask.Compiler(byte_tokenizer, limits=llmask.Limits(max_lexer_states=100))
     grammar = compiler.regex("[ab]*a[ab]{20}")
     letters = "".join(random.Random(1).choices("ab", k=9000))
     with pytest.raises(llmask.LimitExceeded):
