@@ -47,6 +47,7 @@ MAX_ALTERNATIVES = 64  # besides those that list values
 MAX_DEPTH = 3
 MAX_MULTIPLES = 4  # more of them than values: some may be excluded
 MAX_LEVELS = 200  # bytes of a string
+ROWS_PER_UNIT = 2  # arrays that are made, counted in subschemas visited
 STATE_WORK = 20  # a state of a pattern, counted in subschemas visited
 
 
@@ -147,8 +148,10 @@ def _arrays(context: Context, layout: ArrayLayout, most: int, depth: int) -> lis
         if layout.high is not None and index >= layout.high:
             return found
         values = finite_values(context, layout.schemas_at(min(index, layout.n_prefix)), most, depth + 1)
-        if values is None or len(rows) * len(values) > most * most:
+        # of values that differ a row leaves out as many at most as it has
+        if values is None or len(rows) * (len(values) - index * layout.is_unique) > most:
             return None
+        context.count_work(len(rows) * len(values) // ROWS_PER_UNIT)
         rows = [[*row, value] for row in rows for value in values]
         if layout.is_unique:
             rows = [row for row in rows if len({equality_key(value, ()) for value in row}) == len(row)]

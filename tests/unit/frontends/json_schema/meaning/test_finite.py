@@ -133,3 +133,17 @@ def test_states_of_patterns_are_counted_whatever_the_store_remembers(judge: Any)
 
     assert work("^(?:abq){60}$") >= 10 * 180
     assert work("^(?:abq){60}$") == work("^(?:abr){60}$")
+
+
+def test_arrays_that_are_too_many_are_not_made_first(judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pairs of values were made and compared, uncounted, before it was seen that they are too many: 0.1 s."""
+    keys = []
+    monkeypatch.setattr(finite, "equality_key", lambda *asked: keys.append(asked) or equality_key(*asked))
+    items = {"items": {"enum": list(range(100))}, "uniqueItems": True}
+    assert listed(judge, {"type": "array", "maxItems": 4, **items}, 200) is None
+    assert len(keys) < 1000
+    pairs = {"type": "array", "minItems": 2, "maxItems": 2, "uniqueItems": True, "items": {"enum": [*range(15)]}}
+    assert len(listed(judge, pairs, 210) or ()) == 210
+    assert listed(judge, pairs, 209) is None
+    last = {"type": "array", "prefixItems": [{"enum": [1, 2, 3]}], "items": {"enum": [1, 2]}, "uniqueItems": True}
+    assert len(listed(judge, last, 10) or ()) == 10
