@@ -68,16 +68,21 @@ class Limits:
     renew_store_bytes: int = 96 * 2**20
     renew_grammar_bytes: int = 32 * 2**20
 
+    @property
+    def are_for_strangers(self) -> bool:
+        """Whether compiling is bounded as for grammars of strangers, or tighter."""
+        return self.max_compile_work <= Limits.for_untrusted().max_compile_work
+
     @classmethod
     def for_untrusted(cls) -> Limits:
         """Bounds for grammars of strangers: what one of them asks for may not be felt by the others.
 
-        A compile takes at most about 200 ms (`max_compile_work`) and a step 10 ms (`max_step_work`) of one core; a
-        text given as a grammar is read up to 1 MiB (`max_schema_bytes`), a schema nests up to 100 levels
-        (`max_schema_depth`). One grammar holds at most 64 MiB (`max_grammar_bytes`), and what one adds to the tables
-        that all share is bounded by its work, and by 256 MiB in all (`max_store_bytes`), of which new ones begin at 64
-        (`renew_store_bytes`). Of 4,435 schemas of MaskBench two that compile otherwise are refused. Pass
-        `on_limit="finish"` to `matcher`, so that a document that meets a limit ends validly.
+        A compile takes at most about 200 ms (`max_compile_work`), the first mask included, and a step 10 ms
+        (`max_step_work`) of one core; a text given as a grammar is read up to 1 MiB (`max_schema_bytes`), a schema
+        nests up to 100 levels (`max_schema_depth`). One grammar holds at most 64 MiB (`max_grammar_bytes`), and what
+        one adds to the tables that all share is bounded by its work, and by 256 MiB in all (`max_store_bytes`), of
+        which new ones begin at 64 (`renew_store_bytes`). Of 4,435 schemas of MaskBench two that compile otherwise are
+        refused. Pass `on_limit="finish"` to `matcher`, so that a document that meets a limit ends validly.
         """
         return cls(
             max_compile_work=200_000,

@@ -380,6 +380,7 @@ class CompiledGrammar(LoadedGrammar, Shared):
                 )
         with metered(self.store.limits.max_compile_work, "max_compile_work"):
             grammar = put_together(self.store, what, [self, *others], **options)
+            grammar.build_first_mask()
         recipes = [part.recipe for part in (self, *others)]
         known = tuple(recipe for recipe in recipes if recipe is not None)
         if len(known) == len(recipes):

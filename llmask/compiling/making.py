@@ -34,8 +34,12 @@ def made(store: Store, recipe: Recipe) -> CompiledGrammar:
     ------
     GrammarError, LimitExceeded : as `Compiler` has them for each kind.
     """
-    if not recipe.parts:
-        return _made_alone(store, recipe)
+    grammar = _made_alone(store, recipe) if not recipe.parts else _made_of_parts(store, recipe)
+    grammar.build_first_mask()
+    return grammar
+
+
+def _made_of_parts(store: Store, recipe: Recipe) -> CompiledGrammar:
     grammars: dict[int, CompiledGrammar] = {}
     for part in recipe.in_order():
         spend(PART_WORK)

@@ -21,20 +21,24 @@ us.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import numpy as np
 
 from ..arguments import as_bitmask, as_integer, no_such_row
 from ..errors import BudgetError, LimitExceeded, LlmaskError
-from ..kernels.finish.paths import NO_BOUND
-from ..kernels.mask.configurations import ENDED
+from ..kernels.finish.paths import FIRST_TOKEN, NO_BOUND
+from ..kernels.machine.constants import NO_TOKEN
+from ..kernels.mask.configurations import ENDED, REFUSED
 from ..kernels.tables.operations import Operation
-from ..work import in_parts, metered
+from ..work import Meter, in_parts, metered, share, unmetered
 from .finish import SLACK, Inside, Int32s, Reach, ends_of, has_ends
 from .sequence import Sequence
 
-FINISH_WORK = 500_000  # units to find the way to the end in, beside what a step may take
+FINISH_WORK = 10_000  # units that finishing may take in a step where max_step_work is less
+SEARCH_COST = 8  # microseconds that a unit of a search for an end takes, about
+CLOSING, SIGNS = b'"]}:,', bytes(range(0x21, 0x7F))
 
 
 def fill_within(sequence: Sequence, bitmask: Any, row: int, budget: Any) -> bool | None:
@@ -130,27 +134,53 @@ def finishing_tokens(sequence: Sequence) -> list[int]:
         return ends.path(configuration)
 
 
+def finish_work(sequence: Sequence, part: int = 1) -> AbstractContextManager[Meter]:
+    """What a step may take once more where a limit was met and the sequence is not to be lost, or a part of it."""
+    return metered(max(sequence.store.limits.max_step_work, FINISH_WORK) // part, "max_step_work")
+
+
 def next_of_end(sequence: Sequence) -> list[int]:
     """See `Matcher.finish`."""
-    tokenizer = sequence.store.tokenizer
     if sequence.is_accepting():
-        return sorted(tokenizer.eos_ids)
+        return sorted(sequence.store.tokenizer.eos_ids)
     sequence.make_room()
-    with metered(FINISH_WORK, "max_step_work"):
-        ends = ends_of(sequence.generation)
-        configuration = sequence.configuration
-        if in_parts(lambda: ends.bound(configuration)) >= NO_BOUND:
-            raise no_end(sequence.place())
-        return [sequence.run(Operation.FINISHING_TOKEN, configuration)]
+    if not has_ends(sequence.generation):  # the costs of rules are found once for the tables
+        with suppress(LimitExceeded), metered(sequence.store.limits.max_compile_work, "max_compile_work"):
+            ends_of(sequence.generation).jump()
+    ends, configuration, begun = ends_of(sequence.generation), sequence.configuration, list[int]()
+    with suppress(LimitExceeded), finish_work(sequence, SEARCH_COST):
+        if in_parts(lambda: ends.bound(configuration, begun)) < NO_BOUND:
+            return [sequence.run(Operation.FINISHING_TOKEN, configuration)]
+    return [_token_on(sequence, begun[-1:])]
+
+
+def _token_on(sequence: Sequence, begun: list[int]) -> int:
+    """A token of one byte that may come next: where no end was found in time, the next step looks on from behind it.
+
+    First come bytes that a search has begun a way with, then those that close something, then what is known to go on.
+    """
+    trie, run = sequence.store.tokenizer.trie, sequence.generation.run
+    token_at, children = trie.token, range(int(trie.child_first[0]), int(trie.child_first[1]))
+    tokens = {int(trie.child_byte[child]): int(token_at[trie.child_node[child]]) for child in children}
+    for passes in ((begun, 4), (CLOSING, 16), (SIGNS, 512)), ((CLOSING, 1), (tokens, 16)):
+        with finish_work(sequence):
+            for byte, part in ((byte, part) for some, part in passes for byte in some):
+                token = tokens.get(byte, NO_TOKEN) if byte < FIRST_TOKEN else byte - FIRST_TOKEN
+                with suppress(LimitExceeded), share(part):
+                    if token != NO_TOKEN and run(Operation.ACCEPT, sequence.configuration, token) != REFUSED:
+                        return token
+    raise no_end(sequence.place())
 
 
 def known_end(sequence: Sequence) -> list[int] | None:
     """The way to the end that the sequence's tables know, to be kept in other tables; None: nobody asked for one."""
-    generation = sequence.generation
-    configuration = sequence.configuration
-    if not has_ends(generation) or ends_of(generation).bound(configuration) >= NO_BOUND:
-        return None
-    return ends_of(generation).path(configuration)
+    generation, configuration = sequence.generation, sequence.configuration
+    with suppress(LimitExceeded), finish_work(sequence):  # where it is not known yet
+        if not has_ends(generation) or ends_of(generation).bound(configuration) >= NO_BOUND:
+            return None
+        with unmetered():
+            return ends_of(generation).path(configuration)
+    return None
 
 
 def keep_end(sequence: Sequence, end: list[int] | None) -> None:

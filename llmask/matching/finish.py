@@ -31,6 +31,7 @@ from ..kernels.machine.constants import NO_TOKEN
 from ..kernels.mask.configurations import ENDED
 from ..kernels.tables.grammar_layout import GRAMMAR
 from ..kernels.tables.operations import Operation
+from ..kernels.tables.store_layout import STORE
 from ..store.generation import Generation
 from ..work import metered, spend
 
@@ -157,9 +158,17 @@ class Ends:
                 break
         return found
 
-    def bound(self, configuration: int) -> int:
-        """The bound of one configuration."""
-        return int(self.bounds(np.array([configuration], np.int32))[0])
+    def bound(self, configuration: int, begun: list[int] | None = None) -> int:
+        """The bound of one configuration; `begun` gets the first step of a way that a limit has cut short, if any."""
+        store = self._generation.store
+        with store.lock:
+            try:
+                return int(self.bounds(np.array([configuration], np.int32))[0])
+            except LimitExceeded:
+                if begun is not None and store.table.array[STORE.finish_path] != 0:
+                    first = store.table.view.finish_path[0]
+                    begun += [first.step] if first.configuration == configuration and first.step >= 0 else []
+                raise
 
     def jump(self) -> int:
         """By how many tokens one token may make the end longer, as is taken: what it opens is to be closed.
@@ -198,8 +207,7 @@ class Ends:
         way = [configuration]
         for token in path:
             way.append(self._generation.run(Operation.ACCEPT, way[-1], token))
-        bounds = self.bounds(np.array(way, np.int32))
-        behind = int(bounds[-1])
+        behind = int(self.bounds(np.array(way[::-1], np.int32))[0])  # the last one first: others have its end in sight
         self._n_lowered += 1
         for here, token in zip(reversed(way[:-1]), reversed(path), strict=True):
             behind += 1

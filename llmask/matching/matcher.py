@@ -23,9 +23,9 @@ from ..kernels.tables.kinds import Fill
 from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
-from ..work import metered, unmetered
+from ..work import unmetered
 from . import drafts
-from .budget import FINISH_WORK, fill_within, finishing_tokens, keep_end, known_end, least_budget, next_of_end
+from .budget import fill_within, finish_work, finishing_tokens, keep_end, known_end, least_budget, next_of_end
 from .expected import named_bytes, named_tokens, refused_token, temperature_of
 from .forced import find_forced, forced_tokens
 from .history import BYTES_TOKEN
@@ -195,7 +195,7 @@ class Matcher(Sequence):
         return is_restricted
 
     def finish(self, bitmask: Any, row: int = 0) -> bool:
-        """Allow only what leads on the shortest known way to the end: one token, or the ends of sequence.
+        """Allow only what leads to the end in few tokens: one of the shortest known way, or the ends of sequence.
 
         Parameters
         ----------
@@ -203,11 +203,11 @@ class Matcher(Sequence):
 
         Returns
         -------
-        True: such a mask restricts.
+        True: such a mask restricts. Where no way is found in time it allows a token behind which the search goes on.
 
         Raises
         ------
-        LimitExceeded : no end was found within a reserve of work beside `limits.max_step_work`.
+        LimitExceeded : neither was found within twice `limits.max_step_work`, or 20,000 units where that is less.
         LlmaskError : as `fill_bitmask`; the grammar is canonical or has max_tokens.
         """
         words, row = as_bitmask(bitmask), as_integer(row, "a row")
@@ -291,7 +291,7 @@ class Matcher(Sequence):
         except LimitExceeded:
             if self.on_limit != "finish":
                 raise
-            with metered(FINISH_WORK, "max_step_work"):  # a mask allowed it: the sequence is not to be lost
+            with finish_work(self):  # a mask allowed it, and what was built stays
                 return super()._build_after(generation, configuration, token)
 
     def _move(self, generation: Generation) -> None:

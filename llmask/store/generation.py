@@ -110,10 +110,8 @@ class Generation:
     def advance(self, configuration: int, data: bytes, begin: int = 0, fills: bool = True) -> tuple[int, int]:
         """Read a text from a byte on, in parts that have the bounds of a step each; shorter ones where these are met.
 
-        Returns
-        -------
-        The configuration behind it, and its length; with `fills=False` that of what was read when the tables had
-        outgrown their room. Or REFUSED, and the position of the byte that cannot come next.
+        Returns the configuration behind it and its length, or with `fills=False` those of what was read when the tables
+        had outgrown their room; or REFUSED and the position of the byte that cannot come next.
         """
         n, slots = PART_BYTES, self.store.table.array
         while True:

@@ -16,7 +16,8 @@ from ..forks import cached_property
 from ..grammar.lowered import Lowered
 from ..grammar.rules import MakeVariant, Rules, Terminal
 from ..kernels.table import Table
-from ..work import unmetered
+from ..kernels.tables.operations import Operation
+from ..work import active, in_parts, metered, unmetered
 from .generation import Generation
 from .rule_source import RuleSource
 from .store import Store
@@ -98,6 +99,16 @@ class LoadedGrammar:
     def new_generation(self) -> Generation:
         """Tables of its rules for whoever asks something of the grammar that no sequence needs."""
         return Generation(self.store, self._source)
+
+    def build_first_mask(self) -> None:
+        """Where grammars come from strangers, have the first mask: what cannot begin is refused while it compiles."""
+        limits, meter, run = self.store.limits, active.meter, self.generation.run
+        if limits.are_for_strangers:
+            if meter is not None and meter.left >= limits.max_step_work:
+                in_parts(lambda: run(Operation.BUILD_MASK, self.generation.start))
+            else:
+                with metered(limits.max_step_work, "max_step_work"):
+                    run(Operation.BUILD_MASK, self.generation.start)
 
     @property
     def table(self) -> Table:

@@ -135,7 +135,6 @@ def test_a_way_that_ends_too_early_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.long
 def test_what_raises_after_the_compile_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("llmask.matching.matcher.FINISH_WORK", 0)
     monkeypatch.setattr("llmask.matching.budget.FINISH_WORK", 0)
     monkeypatch.setattr(llmask.Limits, "for_untrusted", lambda: llmask.Limits(max_step_work=50))
     tally = run_attack("hostile", 1, 5)
