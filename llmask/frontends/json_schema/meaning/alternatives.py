@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from llmask.frontends.json_schema.lexical.numbers import number_node
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.conjunction import add_schema, conjunction_of
+from llmask.frontends.json_schema.meaning.counts import count_range
 from llmask.frontends.json_schema.meaning.discriminators import pairs_left
 from llmask.frontends.json_schema.meaning.instances import allowed_values, fulfilling
 from llmask.frontends.json_schema.meaning.marks import marks_of_parts
@@ -178,13 +179,22 @@ def _type_is_void(context: Context, kind: str, parts: list[Part], depth: int) ->
         if layout.high is not None and layout.low > layout.high:
             return True
         first = range(min(layout.low, layout.n_prefix + 1))
-        return any(_schemas_are_void(context, layout.schemas_at(index), depth + 1) for index in first)
+        if any(_schemas_are_void(context, layout.schemas_at(index), depth + 1) for index in first):
+            return True
+        return any(
+            one.least > 0
+            and all(
+                _schemas_are_void(context, layout.schemas_at(index, one.member), depth + 1)
+                for index in range(one.first, max(one.first, layout.n_prefix) + 1)
+            )
+            for one in layout.counted
+        )
     if kind == "object":
         required = dict.fromkeys(
             name for schema, _, shape in parts if shape.has_object for name in schema.get("required", ())
         )
-        high = min((schema["maxProperties"] for schema, _, _ in parts if "maxProperties" in schema), default=None)
-        if high is not None and len(required) > high:
+        low, high = count_range(parts, "minProperties", "maxProperties")
+        if high is not None and max(low, len(required)) > high:
             return True
         return any(_schemas_are_void(context, key_schemas(context, parts, name), depth + 1) for name in required)
     return False

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.frontends.json_schema.lexical.number_machines import MAX_DIGITS
 from llmask.frontends.json_schema.lexical.strings import free_string
+from llmask.frontends.json_schema.meaning.alternatives import is_void
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.choices import settle
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
@@ -58,7 +59,7 @@ def finite_values(context: Context, schemas: list[SchemaAt], most: int, depth: i
     conjunction = conjunction_of(context, schemas)
     found = _values_of(context, conjunction, most, depth)
     if found is None:
-        return None
+        return [] if is_void(context, conjunction) else None
     path = schemas[0][1] if schemas else ()
     distinct = {equality_key(value, path): value for value in found}
     context.count_work(len(distinct))

@@ -266,3 +266,20 @@ def test_rules_without_a_text_share_what_is_no_text(judge: Any) -> None:
     valid = [["a", {"k0": 0}, [1], "b", {"k0": {"a": 0}}], [{"k0": 0}, {"k1": 1}, "a"], []]
     invalid = [["a", {"k0": 0}, "a"], [{"k0": 0}, "a", {"k0": 0}], [[1], "a", [1]], [{"a": 1}], [1]]
     judge.agrees(schema, valid, invalid)
+
+
+@pytest.mark.parametrize("property_order", ["any", "schema"])
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"type": "array", "minItems": 20, "maxItems": 4},
+        {"type": "array", "contains": {"const": 1}, "items": {"const": 2}},
+        {"type": "object", "minProperties": 3, "maxProperties": 1},
+        {"type": "object", "required": ["a"], "properties": {"a": {"type": "array", "minItems": 2, "maxItems": 1}}},
+    ],
+)
+def test_items_that_have_no_value_are_not_waited_for(judge: Any, item: Any, property_order: str) -> None:
+    """Of lists of these only the empty one is there: after it no comma comes."""
+    schema = {**UNIQUE, "items": {"type": "array", "items": item}}
+    assert dead_end(judge, schema, property_order=property_order) is None
+    judge.agrees(schema, [[], [[]]], [[[], []], [[[]]]], property_order=property_order)
