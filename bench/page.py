@@ -147,13 +147,12 @@ def ratio(name: str, value: float, ours: float | None) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("results", type=Path, nargs="?", help="results.json of a measurement")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("results", type=Path, nargs="?", help="results.json of a measurement")
     parser.add_argument("requests", type=Path, nargs="?", help="what bench.requests --output wrote")
-    parser.add_argument("--measure", action="store_true", help="measure both first")
+    what.add_argument("--measure", action="store_true", help="measure both first")
     parser.add_argument("--pairs", action="store_true", help="each engine beside llmask alone")
     options = parser.parse_args()
-    if options.results is None and not options.measure:
-        parser.error("the following arguments are required: results, or --measure")
     if options.measure:
         measure()
         options.results, options.requests = RESULTS, REQUESTS

@@ -366,7 +366,8 @@ def test_commands_take_the_arguments_that_are_shown(
 @pytest.mark.parametrize(
     ("command", "is_shown", "said"),
     [
-        ("python -m bench.page", True, "the following arguments are required"),
+        ("python -m bench.page", True, "one of the arguments results --measure is required"),
+        ("python -m bench.vocabulary_files", True, "the following arguments are required"),
         ("python -m bench.page --pears", False, "unrecognized arguments: --pears"),
         ("python -m bench.loop --batches", True, "expected one argument"),
         ("python -m bench.attack walk", True, "invalid choice"),
