@@ -6,9 +6,7 @@ A page says which command a table comes from, and the command is run and its out
 
     | ... |
 
-    Measured on 2026-11-29 at commit 41e87c02.
-
-    <!-- until here -->
+    Measured on 2026-11-29 at commit 41e87c02. <!-- until here -->
 
 Several commands are joined by "&&"; what the last one prints is the table. What is written beside a table has to be
 read again by somebody, as its figures are those of before. The README's table and those of requests, first documents,
@@ -46,7 +44,7 @@ def tables(root: Path, names: Sequence[str]) -> list[tuple[Path, str]]:
 
 def put(text: str, command: str, output: str, said: str) -> str:
     """A page with another table of a command."""
-    block = f"<!-- measured by: {command} -->\n\n{output.strip()}\n\n{said}\n\n<!-- until here -->"
+    block = f"<!-- measured by: {command} -->\n\n{output.strip()}\n\n{said} <!-- until here -->"
     return TABLE.sub(lambda match: block if match["command"] == command else match[0], text)
 
 

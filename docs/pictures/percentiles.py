@@ -23,8 +23,11 @@ MEASURES = (("TBM us", "a mask and its token"), ("TTFM us", "compiling and the f
 SHARES = ("p25", "p50", "p75", "p90", "p95", "p99", "p99.9")
 FIRST_SHARE = 0.25
 TICKS = (50, 90, 99, 99.9, 99.99, 99.999)
-MARKS = {"llmask": "circle", "llguidance": "square", "xgrammar": "triangle", "glrmask": "diamond"}
-NAMES = {"xgrammar": "XGrammar"}
+MARKS = {
+    **dict.fromkeys(("llmask", "llmask-documents"), "circle"),
+    **{"llguidance": "square", "xgrammar": "triangle", "glrmask": "diamond"},
+}
+NAMES = {"xgrammar": "XGrammar", "llmask-documents": "... ahead"}  # documents that are read ahead
 UNITS = ((1_000_000, "s"), (1_000, "ms"), (1, "µs"))
 LEFT = 62  # of the axes
 RIGHT = WIDTH - 88  # names of the curves come after it

@@ -31,6 +31,7 @@ INKS = {
     "mask": ("#8a4600", "#f0b65a"),
     "bad": ("#b3261e", "#ff8f88"),
     "llmask": ("#0b6e4f", "#4fd18b"),
+    "llmask-documents": ("#1f7a5c", "#9be8c0"),
     "llguidance": ("#b8452d", "#ff9b7d"),
     "xgrammar": ("#3b5ba5", "#8fb4ff"),
     "glrmask": ("#8a6200", "#e6bc4f"),

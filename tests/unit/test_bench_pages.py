@@ -32,7 +32,7 @@ def test_a_table_is_put_in_the_place_of_its_own(tmp_path: Path) -> None:
     assert pages.tables(tmp_path, ["bench.two"]) == [two]
     assert pages.tables(tmp_path, ["README"]) == [one, two]
     changed = pages.put(PAGE, one[1], "| new |\n\\1", "Measured on a day.")
-    assert "| new |\n\\1\n\nMeasured on a day.\n\n<!-- until here -->\n\nbetween" in changed
+    assert "| new |\n\\1\n\nMeasured on a day. <!-- until here -->\n\nbetween" in changed
     assert "old" not in changed
     assert "| other |" in changed
 
