@@ -17,7 +17,7 @@ class Limits:
         A schema given as a dict is in memory already; `max_schema_keywords` bounds the work on it.
     max_schema_depth : nesting of a schema. Deeper ones come from programs, not people. (Patterns nest 60 deep at most.)
     max_schema_keywords : subschemas visited while compiling, references included: some seconds, bounded by
-        `max_compile_work`, too. AsyncAPI 3.0 visits 400,000, Vega in any order 1.2 million, one of MaskBench more than three.
+        `max_compile_work`, too. AsyncAPI 3.0 visits 400,000, Vega in any order 1.2 million, one of MaskBench three.
     max_schema_cases : ways in which the alternatives beside `unevaluatedProperties` or `unevaluatedItems` can hold.
     max_schema_nodes : nodes of regular expressions that compiling one schema may add to the store: negated and
         intersected patterns multiply. Real schemas add at most some ten thousand.

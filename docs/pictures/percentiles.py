@@ -25,7 +25,9 @@ FIRST_SHARE = 0.25
 TICKS = (50, 90, 99, 99.9, 99.99, 99.999)
 MARKS = {
     **dict.fromkeys(("llmask", "llmask-documents"), "circle"),
-    **{"llguidance": "square", "xgrammar": "triangle", "glrmask": "diamond"},
+    "llguidance": "square",
+    "xgrammar": "triangle",
+    "glrmask": "diamond",
 }
 NAMES = {"xgrammar": "XGrammar", "llmask-documents": "... ahead"}  # documents that are read ahead
 UNITS = ((1_000_000, "s"), (1_000, "ms"), (1, "µs"))
