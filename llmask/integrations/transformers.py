@@ -92,11 +92,11 @@ class ContinuousBatchingGrammars:
             if grammar is not None
         }
         width = max([self._n_logits, *(grammar.tokenizer.vocab_size for grammar in self._tables)])
-        mask = allocate_bitmask(n_rows, width)
+        mask = allocate_bitmask(max(n_rows, len(self._states)), width)
         for row, (state, grammar) in enumerate(zip(self._states, grammars, strict=True)):
             if grammar is not None:
                 self._fill(mask, row, state, grammar)
-        return mask
+        return mask[:n_rows]
 
     def _fill(self, mask: npt.NDArray[np.int32], row: int, state: Any, grammar: AnyGrammar) -> None:
         """The mask of one request; where that fails it ends, as an exception would end all requests."""

@@ -155,7 +155,7 @@ def next_of_end(sequence: Sequence) -> list[int]:
 
 
 def _token_on(sequence: Sequence, begun: list[int]) -> int:
-    """A token of one byte that may come next: where no end was found in time, the next step looks on from behind it.
+    """A token of one byte that may come next: where no end was found in time, the next step looks on after it.
 
     First come bytes that a search has begun a way with, then those that close something, then what is known to go on.
     """

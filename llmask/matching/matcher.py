@@ -203,7 +203,7 @@ class Matcher(Sequence):
 
         Returns
         -------
-        True: such a mask restricts. Where no way is found in time it allows a token behind which the search goes on.
+        True: such a mask restricts. Where no way is found in time it allows a token, and the search goes on after it.
 
         Raises
         ------

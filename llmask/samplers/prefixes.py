@@ -380,7 +380,7 @@ class BatchMasks(PrefixMasks):
         return masks
 
     def read_ahead(self, ids: Any) -> None:
-        """Have a helping thread build the masks after rows that have a token more than those of the last call.
+        """Have a helping thread build the masks that are needed next, where each row is one token longer than before.
 
         Nothing is done where they are no next step of this generation; `fill` says what is wrong with them.
 

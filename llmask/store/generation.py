@@ -110,8 +110,8 @@ class Generation:
     def advance(self, configuration: int, data: bytes, begin: int = 0, fills: bool = True) -> tuple[int, int]:
         """Read a text from a byte on, in parts that have the bounds of a step each; shorter ones where these are met.
 
-        Returns the configuration behind it and its length, or with `fills=False` those of what was read when the tables
-        had outgrown their room; or REFUSED and the position of the byte that cannot come next.
+        Returns the configuration after it and its length; with `fills=False` it stops when the tables have outgrown
+        their room, and returns what it has until then. Or REFUSED, and the position of the byte that cannot come next.
         """
         n, slots = PART_BYTES, self.store.table.array
         while True:

@@ -5,7 +5,7 @@ part sees the part before it (`ESCAPED_STRING: "\"" /.*?/ /(?<!\\)(\\\\)*?/ "\""
 no tree; beside them every part is a node of its own.
 
 A lazy quantifier makes its alternative of the terminal end at the first place where it can: its node is R without every
-string of which a part in front is in R. In a repetition that ends the terminal each turn is such an alternative. Lark,
+string that begins with a shorter one of R. In a repetition that ends the terminal each turn is an alternative. Lark,
 whose patterns try one way after the other, says the same where what follows the quantifier cannot be matched in two
 lengths; other patterns are refused. A rule that is `lazy` also ends all terminals that are expected beside it.
 
