@@ -37,14 +37,17 @@ class Canonical(Feature):
     of their own: what follows is canonical after them.
     """
 
-    __slots__ = ("_beginning",)
+    __slots__ = ("_grammar",)
 
     def __init__(self, grammar: LoadedGrammar) -> None:
         super().__init__()
+        self._grammar = grammar
         table = grammar.store.canonical_table
         assert table is not None
-        self._beginning = int(table.array[canonical_slots.START])  # the context after a special token
-        self.marks = array("q", (self._beginning,))
+        self.marks = array("q", (int(table.array[canonical_slots.START]),))  # the context after a special token
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Canonical, (self._grammar,)  # contexts are numbers of this process
 
     def show(self, sequence: Sequence) -> None:
         """As `Feature.show`."""
@@ -62,7 +65,7 @@ class Canonical(Feature):
 
     def note(self, sequence: Sequence, token: int, reached: int, position: int) -> tuple[int, Any]:
         """As `Feature.note`."""
-        return reached, self._beginning if token == BYTES_TOKEN else sequence.cell[CELL_CONTEXT]
+        return reached, self.marks[0] if token == BYTES_TOKEN else sequence.cell[CELL_CONTEXT]
 
     def fill(self, sequence: Sequence, bitmask: Any, row: int, budget: int | None) -> bool | None:
         """As `Feature.fill`: what is not known of the place is found out."""

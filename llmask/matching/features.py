@@ -22,9 +22,7 @@ In: a sequence. Out: masks, configurations. Cost: 1 us a token, besides that of 
 
 from __future__ import annotations
 
-import copy
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,28 +46,24 @@ class Feature:
     lead : bytes that come before the document in the text.
     stop_tokens : ids that end the sequence.
     is_over : the grammar alone says from here on what comes next.
-    make : what a pickle makes its matcher with, from the grammar and all arguments, if not `begun`.
     """
 
     begin = 0
     rest = lead = b""
     stop_tokens: frozenset[int] = frozenset()
     is_over = False
-    make: Callable[..., Any] | None = None
     __slots__ = ("marks",)
 
     def __init__(self, mark: Any = None) -> None:
         self.marks: Any = [mark]
 
-    def fork(self) -> Self:
-        """The same of another sequence at the same place."""
-        twin = copy.copy(self)
-        twin.marks = self.marks[:]
+    def fork(self, n_marks: int | None = None) -> Self:
+        """The same of another sequence: at the same place, or where it had so many marks."""
+        twin = object.__new__(type(self))
+        for name in self.__slots__:
+            setattr(twin, name, getattr(self, name))
+        twin.marks = self.marks[:n_marks]
         return twin
-
-    def arguments(self) -> dict[str, Any]:
-        """What makes it again, of `CompiledGrammar.matcher` or of `make`."""
-        return {}
 
     def show(self, sequence: Sequence) -> None:
         """Have the cell say what compiled code has to know of the place."""

@@ -45,10 +45,6 @@ class Healing(Feature):
         super().__init__(0)
         self.lead = prefix
 
-    def arguments(self) -> dict[str, Any]:
-        """As `Feature.arguments`."""
-        return {"prefix": self.lead}
-
     @property
     def rest(self) -> bytes:  # type: ignore[override]
         """What is left of the prefix."""

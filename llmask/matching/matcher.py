@@ -8,7 +8,7 @@ In: token ids. Out: bitmasks, verdicts. Cost: 0.4 us for a known mask, as much f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -63,12 +63,9 @@ class Matcher(Forking):
     def __reduce__(self) -> tuple[Any, ...]:
         """What is pickled: the grammar, and what was accepted, which is taken again where it arrives."""
         sequence = self._sequence
-        arguments: dict[str, Any] = {"on_limit": sequence.on_limit, "terminate_at_end": sequence.terminates_at_end}
-        make: Callable[..., Matcher] = begun
-        for feature in sequence.features:
-            arguments.update(feature.arguments())
-            make = feature.make or make
-        return make, (sequence.grammar, arguments), (self.tokens, sequence.pieces, sequence.finishes_from)
+        features = tuple([feature.fork(1) for feature in sequence.features])  # at the beginning
+        made_with = sequence.grammar, features, sequence.on_limit, sequence.terminates_at_end
+        return Matcher, made_with, (self.tokens, sequence.pieces, sequence.finishes_from)
 
     def __setstate__(self, state: tuple[list[int], list[tuple[int, bytes]], int | None]) -> None:
         """Take what another matcher has accepted from the beginning on."""
@@ -535,9 +532,3 @@ class Matcher(Forking):
         error = TokenRejected(message, place, "fill_bitmask tells which tokens may come next, explain why")
         error.explain = partial(self.fork().explain, refused)
         return error
-
-
-def begun(grammar: Any, arguments: dict[str, Any]) -> Matcher:
-    """A matcher that comes out of a pickle, at the beginning: of a compiled grammar that is here again."""
-    matcher: Matcher = grammar.matcher(**arguments)
-    return matcher

@@ -14,7 +14,7 @@ In: a grammar, the ids that end the thinking. Out: sequences. Cost: 4 us a token
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,11 +48,6 @@ class Thinking(Feature):
 
     __slots__ = ("_ends", "_least_answer", "_steps", "budget", "end")
 
-    @property
-    def make(self) -> Callable[..., Matcher]:  # type: ignore[override]
-        """As `Feature.make`."""
-        return begun_thinking
-
     def __init__(self, sequence: Sequence, end: Iterable[int], budget: int | None, is_thinking: bool) -> None:
         super().__init__(0 if as_flag(is_thinking, "is_thinking") else ~0)
         tokenizer = sequence.store.tokenizer
@@ -71,10 +66,6 @@ class Thinking(Feature):
             )
         self._steps = _steps_of(self.end)
         self._least_answer: int | None = None
-
-    def arguments(self) -> dict[str, Any]:
-        """As `Feature.arguments`."""
-        return {"thinking": (self.end, self.budget, self.marks[0] >= 0)}
 
     @property
     def begin(self) -> int:  # type: ignore[override]
@@ -251,12 +242,6 @@ def think_first(matcher: Matcher, end: Iterable[int], budget: int | None = None,
     sequence = matcher._sequence
     sequence.add_first(Thinking(sequence, end, budget, is_thinking))
     return matcher
-
-
-def begun_thinking(grammar: Any, arguments: dict[str, Any]) -> Matcher:
-    """A matcher that comes out of a pickle, at the beginning of its thinking."""
-    thinking = arguments.pop("thinking")
-    return think_first(grammar.matcher(**arguments), *thinking)
 
 
 def _steps_of(end: tuple[int, ...]) -> list[dict[int, int]]:

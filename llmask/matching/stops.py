@@ -45,10 +45,6 @@ class Stops(Feature):
                     help="stop tokens are token ids; for texts use the framework's stop strings",
                 )
 
-    def arguments(self) -> dict[str, Any]:
-        """As `Feature.arguments`."""
-        return {"stop_tokens": sorted(self.stop_tokens)}
-
     def show(self, sequence: Sequence) -> None:
         """As `Feature.show`."""
         sequence.cell[CELL_STOPS] = 1
