@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 import random
 from typing import Any
@@ -115,28 +114,6 @@ def test_tokens_are_taken_back_across_the_end_of_the_thinking(grammar: Any) -> N
     assert (matcher.is_thinking, len(matcher), bool(matcher)) == (True, 0, True)
 
 
-def test_drafts_go_across_the_end_of_the_thinking(grammar: Any) -> None:
-    rng = random.Random(2)
-    for _ in range(200):
-        matcher = think_first(grammar.matcher(), [0, 1], rng.choice([None, 3, 6]))
-        matcher.try_accept_tokens([rng.choice([0, 3]) for _ in range(rng.randrange(3))])
-        before = matcher.tokens
-        drafts = [rng.choice([0, 0, 0, 1, 1, 1, 2, 3, EOS, -1]) for _ in range(rng.randrange(8))]
-        words = np.full((len(drafts) + 3, 2), 5, np.int32)
-        n_allowed = matcher.fill_drafts(words, drafts, row=1)
-        assert matcher.tokens == before
-        assert n_allowed == matcher.validate_tokens(drafts)
-        twin = matcher.fork()
-        for row in range(n_allowed + 1):
-            expected = np.zeros((1, 2), np.int32)
-            twin.fill_bitmask(expected)
-            assert (words[row + 1] == expected[0]).all()
-            if row < n_allowed:
-                assert twin.accept(drafts[row])
-        assert (words[0] == 5).all()
-        assert (words[n_allowed + 2 :] == 5).all()
-
-
 def test_without_thinking_it_is_the_matcher(grammar: Any) -> None:
     matcher = think_first(grammar.matcher(), [SPECIAL], is_thinking=False)
     assert (mask_of(matcher), matcher.is_thinking, matcher.least_budget()) == ({0}, False, 4)
@@ -156,16 +133,6 @@ def test_stop_tokens_end_no_thinking(grammar: Any) -> None:
         matcher.accept_token(4)
     assert matcher.try_accept_tokens([3, SPECIAL, 0, 1, 2, 4, 0]) == 6
     assert matcher.is_terminated()
-
-
-def test_copies_and_pickles_go_their_own_ways(grammar: Any) -> None:
-    matcher = think_first(grammar.matcher(), [0, 1], 9)
-    matcher.try_accept_tokens([3, 0])
-    for twin in (matcher.fork(), copy.copy(matcher), pickle.loads(pickle.dumps(matcher))):
-        assert twin.tokens == [3, 0]
-        assert twin.try_accept_tokens([1, 0, 1]) == 3
-        assert twin.text() == b"ab"
-        assert (matcher.tokens, matcher.text()) == ([3, 0], b"")
 
 
 @pytest.mark.parametrize(
