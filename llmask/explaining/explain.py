@@ -226,16 +226,9 @@ def _nearest(matcher: Sequence, data: bytes) -> list[int]:
     matcher.fork().fill_bitmask(words)
     allowed = np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
     trie = matcher.store.tokenizer.trie
-    nodes = [0]
-    for byte in data:
-        children = slice(int(trie.child_first[nodes[-1]]), int(trie.child_first[nodes[-1] + 1]))
-        found = trie.child_node[children][trie.child_byte[children] == byte]
-        if not len(found):
-            break
-        nodes.append(int(found[0]))
     ends, token_at, depth = trie.subtree_end, trie.token, trie.depth
     nearest: list[int] = []
-    for node in reversed(nodes):
+    for node in reversed(trie.path(data)):
         below = np.arange(node, int(ends[node]))
         below = below[token_at[below] != NO_TOKEN]
         below = below[allowed[token_at[below]]]

@@ -33,8 +33,6 @@ from .finish import ends_of
 if TYPE_CHECKING:
     from .sequence import Sequence
 
-NO_NODE = -1
-
 
 class Healing(Feature):
     """See `CompiledGrammar.matcher`. A mark is how many bytes of the prefix are spelled."""
@@ -103,9 +101,10 @@ class Healing(Feature):
         """Tokens that spell the beginning of the rest of the prefix, or all of it and the beginning of a document."""
         sequence.make_room()
         trie = sequence.store.tokenizer.trie
-        tokens, node = _tokens_on(sequence, self.rest)
         first, of_byte, of_node, token_at = trie.child_first, trie.child_byte, trie.child_node, trie.token
-        waiting = [] if node == NO_NODE else [(node, sequence.generation.start)]
+        path = trie.path(self.rest)
+        tokens = token_at[path[1:]].tolist()
+        waiting = [(path[-1], sequence.generation.start)] if len(path) > len(self.rest) else []
         while waiting:
             node, configuration = waiting.pop()
             for child in range(int(first[node]), int(first[node + 1])):
@@ -124,17 +123,17 @@ class Healing(Feature):
 
         Of what is left of the prefix after a token it is counted how few tokens spell it and nothing else.
         """
-        token_bytes = sequence.store.tokenizer.token_bytes
-        rest, bounds = self.rest, []
+        tokenizer, rest, bounds = sequence.store.tokenizer, self.rest, []
+        trie, token_bytes = tokenizer.trie, tokenizer.token_bytes
+        token_at = trie.token
         sequence.make_room()
         with sequence.store.lock:
             ends = ends_of(sequence.generation)
             run, start = sequence.generation.run, sequence.generation.start
             of_tails = [ends.bound(start)]  # by the length of what is left
             for length in range(1, len(rest)):
-                spelling = [token for token in _tokens_on(sequence, rest[-length:])[0] if token != NO_TOKEN]
-                after = (of_tails[length - len(token_bytes(token))] + 1 for token in spelling)
-                of_tails.append(min([*after, NO_BOUND]))
+                lengths = (n for n, node in enumerate(trie.path(rest[-length:])) if token_at[node] != NO_TOKEN)
+                of_tails.append(min([*(of_tails[length - n] + 1 for n in lengths), NO_BOUND]))
             for text in map(token_bytes, tokens):
                 if len(text) <= len(rest):
                     bounds.append(of_tails[len(rest) - len(text)])
@@ -184,17 +183,3 @@ class Healing(Feature):
     def expectation(self, after: bytes) -> str | None:
         """As `Feature.expectation`."""
         return f"expected {shown(self.rest[len(after) :])}" if len(after) < len(self.rest) else None
-
-
-def _tokens_on(sequence: Sequence, text: bytes) -> tuple[list[int], int]:
-    """What ends at the trie's nodes on the way through some bytes, and the node after them or NO_NODE."""
-    trie = sequence.store.tokenizer.trie
-    tokens, node = [], 0
-    for byte in text:
-        children = range(int(trie.child_first[node]), int(trie.child_first[node + 1]))
-        found = (int(trie.child_node[child]) for child in children if trie.child_byte[child] == byte)
-        node = next(found, NO_NODE)
-        if node == NO_NODE:
-            break
-        tokens.append(int(trie.token[node]))
-    return tokens, node

@@ -27,7 +27,7 @@ from .features import Feature
 from .forced import find_forced
 from .history import BYTES_TOKEN
 from .mask_numbers import mask_number
-from .sequence import ALL_TAKEN, SHOWN_BYTES, Sequence
+from .sequence import ALL_TAKEN, Sequence
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -307,7 +307,7 @@ class Matcher(Forking):
         if position != ALL_TAKEN:
             raise self._refusal(
                 f"byte {position} of {shown(data)} cannot come next; {self._expectation(data[:position])}",
-                self._place_after(data[:position]),
+                self._sequence.place(data[:position]),
                 data,
             )
 
@@ -516,12 +516,6 @@ class Matcher(Forking):
             names.append("the end")
         names += named_tokens(sequence, configuration)
         return "expected " + (", ".join(names[:12]) + (", ..." if len(names) > 12 else ""))
-
-    def _place_after(self, data: bytes) -> str:
-        """Where it is after more bytes, counted in bytes, for messages about text."""
-        text = self.text() + data
-        tail = text[-SHOWN_BYTES:]
-        return f"byte {len(text)}, after {'...' if len(tail) < len(text) else ''}{shown(tail)}"
 
     def _rejection(self, token: Any) -> TokenRejected:
         what = refused_token(self._sequence.store.tokenizer, token)

@@ -176,12 +176,12 @@ class Sequence:
         may_end = self.is_accepting() and not engine.names_tokens(self.grammar_address, self.configuration)
         return may_end and self.run(Operation.LIVE_BYTES, self.configuration, np.zeros(256, np.int32)) == 0
 
-    def place(self) -> str:
-        """Where it is, for messages."""
-        text = self.text()
+    def place(self, data: bytes | None = None) -> str:
+        """Where it is, for messages; after more bytes it is counted in bytes."""
+        text = self.text() + (data or b"")
         tail = text[-SHOWN_BYTES:]
-        dots = "..." if len(tail) < len(text) else ""
-        return f"token {len(self.history)}, after {dots}{shown(tail)}"
+        at = f"token {len(self.history)}" if data is None else f"byte {len(text)}"
+        return f"{at}, after {'...' if len(tail) < len(text) else ''}{shown(tail)}"
 
     # --- masks
 
