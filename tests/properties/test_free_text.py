@@ -79,7 +79,7 @@ def test_slices_change_no_mask_of_free_text(
     compiled, text, _ = FREE_TEXTS[name]
     places = {place for place in range(len(text)) if rng.random() < 0.3}
     plain = compiled(llmask.Compiler(default_tokenizer, cache_bytes=0))
-    plain._sequence.store.table.view.n_slices = 0
+    plain.store.table.view.n_slices = 0
     expected = [mask for _, _, mask, _ in masks_of(plain, text, places.__contains__)]
     for number in range(scaled(3)):
         users = [f"{rng.choice(CLASSES)}{rng.choice(['+', '{1,1}', '{1,3}', '{1,20}'])}" for _ in range(number)]
