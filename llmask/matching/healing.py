@@ -4,9 +4,11 @@
     tokens allowed first: those that begin ":" (":", "://", ...) as far as the document goes on so
 
 As long as the prefix is not spelled, masks are made here, from the trie: the tokens on the path of what is left of the
-prefix, and those below its end that the document begins with. The tables are those of all sequences of the grammar. (A
-grammar of the prefix and the document would have tables of its own for each prefix, and those with `uniqueItems`,
-captures or parameters cannot be put together with others. Canonical masks need one all the same.)
+prefix, and those below its end that the document begins with. The tables are those of all sequences of the grammar.
+
+A grammar of the prefix and then the document was tried instead: of 136 schemas of SchemaStore it cannot be made of 46
+(34 compare texts, 12 have lexemes that would have to be split), takes 0.1 s for the median of the others and has tables
+of its own for each prefix (2026-11-29). Canonical masks need one all the same.
 
 In: a sequence, bytes. Out: masks. Cost: of a mask inside of the prefix 2 us a trie node that the document can begin
 with; then nothing.
