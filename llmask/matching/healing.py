@@ -7,8 +7,8 @@ As long as the prefix is not spelled, masks are made here, from the trie: the to
 prefix, and those below its end that the document begins with. The tables are those of all sequences of the grammar.
 
 A grammar of the prefix and then the document was tried instead: of 136 schemas of SchemaStore it cannot be made of 46
-(34 compare texts, 12 have lexemes that would have to be split), takes 0.1 s for the median of the others and has tables
-of its own for each prefix (2026-11-29). Canonical masks need one all the same.
+(34 compare texts; lexemes of 12 would have to be split, or might have to be), takes 0.1 s for the median of the others
+and has tables of its own for each prefix (2026-11-29). Canonical masks need one all the same.
 
 In: a sequence, bytes. Out: masks. Cost: of a mask inside of the prefix 2 us a trie node that the document can begin
 with; then nothing.
