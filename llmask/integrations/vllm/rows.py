@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...errors import LlmaskError
-from ...matching.batch import fill_bitmasks
+from ...matching.batch import Batch
 from .backend import Backend, Grammar
 
 FORM = ("self", "requests", "structured_output_request_ids", "scheduled_spec_decode_tokens")
@@ -67,9 +67,9 @@ def write_rows(words: Any, grammars: list[Grammar], others: Iterable[int] = ()) 
     others : rows that may stay as they are.
     """
     plain = [row for row, grammar in enumerate(grammars) if grammar.is_plain]
-    if len(plain) > FEW_ROWS and words.shape[1] >= grammars[plain[0]].matcher.store.n_words:
+    if len(plain) > FEW_ROWS and words.shape[1] >= grammars[plain[0]].matcher._sequence.store.n_words:
         try:
-            fill_bitmasks([grammars[row].matcher for row in plain], words, plain)
+            Batch([grammars[row].matcher for row in plain]).fill(words, plain)
         except LlmaskError:
             plain = []  # the row that cannot be filled is found below
     else:
