@@ -67,6 +67,7 @@ class Strings:
         self._ways: dict[int, list[Way]] = {}
         self._maps: dict[int, list[bytes]] = {}
         self._lengths: dict[int, int] = {}
+        self._forced: dict[int, tuple[bytes, int]] = {}
 
     def length(self, node: int) -> int:
         """Length of a shortest string, in bytes.
@@ -102,6 +103,17 @@ class Strings:
                 self._ways.clear()
                 self._maps.clear()
             found = self._ways[node] = self._find_ways(node)
+        return found
+
+    def forced(self, node: int) -> tuple[bytes, int]:
+        """The bytes that all strings of a node begin with, as far as its ways tell, and the node after them."""
+        found = self._forced.get(node)
+        if found is None:
+            text, target = bytearray(), node
+            while self.length(target) > 0 and len(ways := self.ways(target)) == 1 and len(ways[0].members) == 1:
+                text += ways[0].members
+                target = ways[0].target
+            found = self._forced[node] = bytes(text), target
         return found
 
     def shortest(self, node: int) -> bytes:
