@@ -8,7 +8,7 @@ import pytest
 
 import llmask
 from llmask.frontends.bnf.gbnf import parse_gbnf
-from llmask.grammar.lengths import shortest_ends
+from llmask.grammar.lengths import Rests
 from llmask.grammar.lower import lower
 from llmask.grammar.tails import Network
 from llmask.regex.strings import Strings
@@ -34,8 +34,8 @@ def store(byte_tokenizer: Any) -> Store:
 def test_the_start_rule_takes_so_many_bytes(store: Store, text: str, expected: int) -> None:
     rules = lower(store.nodes, parse_gbnf(store.nodes, text)[0]).rules
     strings = Strings(store.nodes, store.table, store.lock)
-    found = shortest_ends(Network(rules), strings.lexeme_length)
-    assert found[rules.rule_starts[rules.start]] == expected
+    found = Rests(Network(rules), strings.lexeme_length)
+    assert found.at(rules.rule_starts[rules.start], 0) == expected
 
 
 def test_rules_without_an_end_have_none(store: Store) -> None:
@@ -45,6 +45,6 @@ def test_rules_without_an_end_have_none(store: Store) -> None:
     rules.scan(rules.start_state(rule), store.nodes.literal(b"x"), inside)
     rules.call(inside, rule, inside)
     strings = Strings(store.nodes, store.table, store.lock)
-    found = shortest_ends(Network(rules), strings.lexeme_length)
-    assert found[inside] is None
-    assert found[rules.rule_starts[rule]] is None
+    found = Rests(Network(rules), strings.lexeme_length)
+    assert found.at(inside, 0) is None
+    assert found.at(rules.rule_starts[rule], 0) is None
