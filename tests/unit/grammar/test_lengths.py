@@ -48,3 +48,22 @@ def test_rules_without_an_end_have_none(store: Store) -> None:
     found = Rests(Network(rules), strings.lexeme_length)
     assert found.at(inside, 0) is None
     assert found.at(rules.rule_starts[rule], 0) is None
+
+
+def test_what_is_called_past_no_guard_may_have_a_guard_of_its_own(store: Store) -> None:
+    """A rule of fifty x each, two at least, or of another rule, of two b at least."""
+    rules = lower(store.nodes, parse_gbnf(store.nodes, 'root ::= "a"')[0]).rules
+    two, more = rules.guard(low=2), rules.guard(add=1, cap=2)
+    counts, called = rules.rule("counts"), rules.rule("called")
+    for rule, text in ((counts, b"x" * 50), (called, b"b")):
+        inside, start = rules.state(rule), rules.start_state(rule)
+        rules.skip(start, inside)
+        rules.scan(inside, store.nodes.literal(text), inside, more)
+        rules.final(inside, two)
+    end = rules.state(counts)
+    rules.call(rules.start_state(counts), called, end)
+    rules.final(end)
+    strings = Strings(store.nodes, store.table, store.lock)
+    found = Rests(Network(rules), strings.lexeme_length)
+    assert found.at(rules.rule_starts[called], 0) == 2
+    assert found.at(rules.rule_starts[counts], 0) == 2
