@@ -316,6 +316,10 @@ class _Search(_Reader):
             self._n_steps += 1
             needed, rank, _, _, node, way, at = heappop(waiting)
             if way is not None:
+                exact = node.n_bytes + 1 + self._strings.length(way.target) + self._derivations.rest_of(node.place)
+                if exact > needed:
+                    heappush(waiting, (exact, rank, 0, next(order), node, way, at))
+                    continue
                 reached = self._reached(node.here, way, at)
                 if reached is None:
                     continue
@@ -331,11 +335,12 @@ class _Search(_Reader):
             for after, rest in self._silent(node):
                 heappush(waiting, (after.n_bytes + rest, -after.n_bytes, after.n_silent, next(order), after, None, 0))
             if node.lexeme != NO_LEXEME:
-                n_bytes = node.n_bytes + 1
-                rest = self._derivations.rest_of(node.place)
+                least = max(0, self._strings.length(node.lexeme) - 1)
+                rest = node.n_bytes + 1 + self._derivations.rest_of(node.place)
                 for way in self._strings.ways(node.lexeme):
-                    needed = n_bytes + self._strings.length(way.target) + rest
-                    heappush(waiting, (needed, -n_bytes, 0, next(order), node, way, 0))
+                    length = self._strings.lengths.get(way.target)  # what is not known yet may never be asked for
+                    needed, is_guess = (rest + least, 1) if length is None else (rest + length, 0)
+                    heappush(waiting, (needed, -node.n_bytes - 1, is_guess, next(order), node, way, 0))
         if waiting:
             found = self._noted_end()
             if found is not None:

@@ -1,7 +1,8 @@
 """Strings of a regular expression: the shortest one, and random ones.
 
 Where nothing is intersected or complemented, a node says how long its shortest string is (`distance`,
-kernels/regex/constructors.py), so the way to it is found byte by byte. Other nodes are searched through, breadth first.
+kernels/regex/constructors.py), so the way to it is found byte by byte. Other nodes are searched through, best first: by
+bytes read and bytes needed, as an intersection needs what each of its members does.
 
 In: a node. Out: bytes. Cost: about 20 us a byte where a node is new, 1 us where it is known; MOST_SEARCHED bounds it.
 """
@@ -15,6 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.kernels.regex.nodes import BYTE_DISTANCE, MOST_DISTANCE
+from llmask.kernels.tables.kinds import NodeKind
+from llmask.kernels.tables.store_layout import STORE
+from llmask.regex.notation import MOST_NESTED, list_in
 
 if TYPE_CHECKING:
     from llmask.kernels.machine.record_view import RecordView
@@ -57,6 +61,10 @@ class Strings:
     ----------
     nodes, table, lock : of the store.
     most_searched : nodes that the search for one shortest string may visit, 50 us each.
+
+    Attributes
+    ----------
+    lengths : what `length` has found so far.
     """
 
     def __init__(self, nodes: RegexNodes, table: Table, lock: Any, most_searched: int = MOST_SEARCHED) -> None:
@@ -66,7 +74,8 @@ class Strings:
         self._most_searched = most_searched
         self._ways: dict[int, list[Way]] = {}
         self._maps: dict[int, list[bytes]] = {}
-        self._lengths: dict[int, int] = {}
+        self.lengths: dict[int, int] = {}
+        self._bounds: dict[int, int] = {}
         self._forced: dict[int, tuple[bytes, int]] = {}
 
     def length(self, node: int) -> int:
@@ -77,7 +86,7 @@ class Strings:
         LimitExceeded : it is longer than a million bytes, or the search for it takes too long.
         LlmaskError : the node stands for tokens, whatever their text.
         """
-        found = self._lengths.get(node)
+        found = self.lengths.get(node)
         if found is None:
             if self._nodes.names_tokens(node):
                 raise LlmaskError("the grammar names tokens, which are no text", help="it has no sentences in bytes")
@@ -88,7 +97,7 @@ class Strings:
                 raise LimitExceeded("a lexeme has no short string", help="shorten its repetition")
             else:
                 found = record.distance // BYTE_DISTANCE
-            self._lengths[node] = found
+            self.lengths[node] = found
         return found
 
     def lexeme_length(self, node: int) -> int:
@@ -179,40 +188,60 @@ class Strings:
             found: RecordView = self._table.view.nodes[node]
             return found
 
+    def _bound(self, node: int, depth: int = 0) -> int:
+        """A length that no string of a node goes below."""
+        found = self._bounds.get(node)
+        if found is None:
+            record = self._record(node)
+            found = record.distance // BYTE_DISTANCE
+            if record.hides and record.kind != NodeKind.NOT:  # then it is a guess
+                if depth > MOST_NESTED:
+                    return 0
+                kind, parts = record.kind, [record.a, record.b]
+                if kind in (NodeKind.UNION, NodeKind.AND):
+                    with self._lock:
+                        parts = list_in(self._table, STORE.node_lists, record.a)
+                elif kind == NodeKind.REPEAT:
+                    del parts[1:]
+                bounds = [self._bound(part, depth + 1) for part in parts]
+                if kind == NodeKind.REPEAT:
+                    found = record.low * bounds[0]
+                else:
+                    found = {NodeKind.CONCAT: sum, NodeKind.UNION: min}.get(kind, max)(bounds)
+            self._bounds[node] = found
+        return found
+
     def _searched(self, root: int) -> int:
         """The length for a node; noted, too, for all nodes that were come by, as far as it is certain.
 
-        It is where no shorter way can lead through nodes that were not visited: a node at depth d has seen all ways of
-        at most `length` - d bytes.
+        It is where a way was found that is no longer than one at such a depth may be at least: no string of the root is
+        shorter than `least`.
         """
         depths = {root: 0}
         before: dict[int, list[int]] = {}
-        level, known = [root], list[tuple[int, int]]()
-        length, least = 0, MOST_DISTANCE
-        while level:
-            others: list[int] = []
-            for node in level:
-                left = 0 if self._nodes.is_nullable(node) else self._lengths.get(node)
-                if left is None:
-                    others.append(node)
-                else:
-                    known.append((left, node))
-                    least = min(least, length + left)
-            length += 1
-            if least > length:  # a quote ends most strings that hide: other ways are dear to find
-                closing = next((node for node in others if self._closes(node)), None)
-                if closing is not None:
-                    known.append((1, closing))
-                    least = length
-            if least <= length:
-                break
-            level = []
-            for node in others:
-                for way in self.ways(node):
-                    before.setdefault(way.target, []).append(node)
-                    if way.target not in depths:
-                        depths[way.target] = length
-                        level.append(way.target)
+        known: list[tuple[int, int]] = []
+        waiting = [(0, 0, root)]  # a bound of all strings through a node, its depth below 0
+        least = MOST_DISTANCE
+        while waiting and waiting[0][0] < least:
+            length, rank, node = heappop(waiting)
+            depth = -rank
+            if depth > depths[node]:
+                continue
+            if depth + self._bound(node) > length:
+                heappush(waiting, (depth + self._bound(node), rank, node))
+                continue
+            left = 0 if self._nodes.is_nullable(node) else self.lengths.get(node)
+            if left is None and self._bound(node) <= 1 and self._closes(node):
+                left = 1  # a quote ends most strings that hide: other ways are dear to find
+            if left is not None:
+                known.append((left, node))
+                least = min(least, depth + left)
+                continue
+            for way in self.ways(node):
+                before.setdefault(way.target, []).append(node)
+                if depth + 1 < depths.get(way.target, MOST_DISTANCE):
+                    depths[way.target] = depth + 1
+                    heappush(waiting, (length, rank - 1, way.target))
             if len(depths) > self._most_searched:
                 raise LimitExceeded(
                     f"the search for the shortest string of a lexeme visits more than {self._most_searched} places",
@@ -225,8 +254,8 @@ class Strings:
             left, node = heappop(known)
             if node not in seen:
                 seen.add(node)
-                if not level or depths[node] + left <= length:
-                    self._lengths[node] = left
+                if depths[node] + left <= least:
+                    self.lengths[node] = left
                 for other in before.get(node, ()):
                     heappush(known, (left + 1, other))
         return least
