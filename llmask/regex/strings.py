@@ -10,18 +10,18 @@ In: a node. Out: bytes. Cost: about 20 us a byte where a node is new, 1 us where
 from __future__ import annotations
 
 import ctypes
+import sys
 from heapq import heapify, heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.kernels.regex.nodes import BYTE_DISTANCE, MOST_DISTANCE
+from llmask.kernels.regex.nodes import BYTE_DISTANCE, MOST_DISTANCE, NodeFlag
 from llmask.kernels.tables.kinds import NodeKind
 from llmask.kernels.tables.store_layout import STORE
 from llmask.regex.notation import MOST_NESTED, list_in
 
 if TYPE_CHECKING:
-    from llmask.kernels.machine.record_view import RecordView
     from llmask.kernels.table import Table
     from llmask.regex.nodes import RegexNodes
 
@@ -29,6 +29,7 @@ MOST_SEARCHED = 20_000  # nodes that the search for one shortest string may visi
 QUOTE = ord('"')
 MOST_KNOWN = 200_000  # nodes whose ways are remembered
 STOPS = (0.3, 0.05)  # how often a random string ends where it may, one of them for each string
+FIELDS = STORE.record("nodes").names
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 
@@ -91,12 +92,12 @@ class Strings:
             if self._nodes.names_tokens(node):
                 raise LlmaskError("the grammar names tokens, which are no text", help="it has no sentences in bytes")
             record = self._record(node)
-            if record.hides:
+            if record["flags"] & NodeFlag.HIDES:
                 found = self._searched(node)
-            elif record.distance >= MOST_DISTANCE:
+            elif record["distance"] >= MOST_DISTANCE:
                 raise LimitExceeded("a lexeme has no short string", help="shorten its repetition")
             else:
-                found = record.distance // BYTE_DISTANCE
+                found = record["distance"] // BYTE_DISTANCE
             self.lengths[node] = found
         return found
 
@@ -150,6 +151,8 @@ class Strings:
             if len(found) >= n_bytes:
                 if found and self.length(node) == 0:
                     return bytes(found)
+                if self.length(node) > 0 and self._record(node)["flags"] & NodeFlag.HIDES:
+                    ways = [way for way in ways if way.target in self.lengths]  # of one of the nearest it was noted
                 least = min(self.length(way.target) for way in ways)
                 ways = [way for way in ways if self.length(way.target) == least]
             way = random.choices(ways, [way.weight for way in ways])[0]
@@ -158,9 +161,9 @@ class Strings:
 
     def _find_ways(self, node: int) -> list[Way]:
         record = self._record(node)
-        hides = record.hides
+        hides = record["flags"] & NodeFlag.HIDES
         found: dict[int, bytes] = {}
-        for members in self._classes(record.map):
+        for members in self._classes(record["map"]):
             target = self._nodes.derivative(node, members[0])
             if target in found:
                 found[target] = bytes(sorted(found[target] + members, key=WEIGHTS.__getitem__, reverse=True))
@@ -182,32 +185,30 @@ class Strings:
             found = self._maps[class_map] = list(map(bytes, members))
         return found
 
-    def _record(self, node: int) -> RecordView:
+    def _record(self, node: int) -> dict[str, int]:
         """The record of a node (kernels/tables/store_layout.py); what is read of it never changes."""
         with self._lock:
-            found: RecordView = self._table.view.nodes[node]
-            return found
+            numbers = self._table.read(STORE.nodes, len(FIELDS) * node, len(FIELDS)).tolist()
+        return dict(zip(FIELDS, numbers, strict=True))
 
     def _bound(self, node: int, depth: int = 0) -> int:
         """A length that no string of a node goes below."""
         found = self._bounds.get(node)
         if found is None:
             record = self._record(node)
-            found = record.distance // BYTE_DISTANCE
-            if record.hides and record.kind != NodeKind.NOT:  # then it is a guess
+            found = record["distance"] // BYTE_DISTANCE
+            if record["flags"] & NodeFlag.HIDES and record["kind"] != NodeKind.NOT:  # then it is a guess
                 if depth > MOST_NESTED:
                     return 0
-                kind, parts = record.kind, [record.a, record.b]
-                if kind in (NodeKind.UNION, NodeKind.AND):
-                    with self._lock:
-                        parts = list_in(self._table, STORE.node_lists, record.a)
-                elif kind == NodeKind.REPEAT:
-                    del parts[1:]
-                bounds = [self._bound(part, depth + 1) for part in parts]
-                if kind == NodeKind.REPEAT:
-                    found = record.low * bounds[0]
+                if record["kind"] == NodeKind.CONCAT:
+                    found = self._bound(record["a"], depth + 1) + self._bound(record["b"], depth + 1)
+                elif record["kind"] == NodeKind.REPEAT:
+                    found = record["low"] * self._bound(record["a"], depth + 1)
                 else:
-                    found = {NodeKind.CONCAT: sum, NodeKind.UNION: min}.get(kind, max)(bounds)
+                    with self._lock:
+                        members = list_in(self._table, STORE.node_lists, record["a"])
+                    bounds = [self._bound(member, depth + 1) for member in members]
+                    found = min(bounds) if record["kind"] == NodeKind.UNION else max(bounds)
             self._bounds[node] = found
         return found
 
@@ -221,7 +222,7 @@ class Strings:
         before: dict[int, list[int]] = {}
         known: list[tuple[int, int]] = []
         waiting = [(0, 0, root)]  # a bound of all strings through a node, its depth below 0
-        least = MOST_DISTANCE
+        least = sys.maxsize
         while waiting and waiting[0][0] < least:
             length, rank, node = heappop(waiting)
             depth = -rank
@@ -239,7 +240,7 @@ class Strings:
                 continue
             for way in self.ways(node):
                 before.setdefault(way.target, []).append(node)
-                if depth + 1 < depths.get(way.target, MOST_DISTANCE):
+                if depth + 1 < depths.get(way.target, sys.maxsize):
                     depths[way.target] = depth + 1
                     heappush(waiting, (length, rank - 1, way.target))
             if len(depths) > self._most_searched:
@@ -247,7 +248,7 @@ class Strings:
                     f"the search for the shortest string of a lexeme visits more than {self._most_searched} places",
                     help="simplify what is intersected or complemented in it",
                 )
-        assert least < MOST_DISTANCE, "an empty node is no lexeme"
+        assert least < sys.maxsize, "an empty node is no lexeme"
         heapify(known)
         seen: set[int] = set()
         while known:
@@ -261,4 +262,8 @@ class Strings:
         return least
 
     def _closes(self, node: int) -> bool:
-        return self._nodes.is_nullable(self._nodes.derivative(node, QUOTE))
+        target = self._nodes.derivative(node, QUOTE)
+        closes = self._nodes.is_nullable(target)
+        if closes:
+            self.lengths[target] = 0
+        return closes
