@@ -20,8 +20,8 @@ much in rules with guards that ask for more.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 from math import inf
-from typing import NamedTuple
 
 from llmask.grammar.closures import components
 from llmask.grammar.diagrams import condition_at
@@ -45,13 +45,6 @@ Step = tuple[int, int, int, int]  # state, target, bytes of a lexeme, rule that 
 Value = int | tuple[frozenset[int], int]  # what a run carries: a count, or named members and how many others
 
 
-class _Adding(NamedTuple):
-    """Bytes from an edge that adds a member to the next one (inf where there is none), and to the end of the rule."""
-
-    to_next: float
-    to_end: float
-
-
 class Rests:
     """The bytes that a run of a rule takes at least, by its state and what it carries.
 
@@ -73,7 +66,10 @@ class Rests:
         self.ends: list[float] = [inf] * n_states
         self._free: list[float] = [inf] * n_states  # the same past another guard than that which asks for most
         self._to_adding: list[float] = [inf] * n_states  # bytes to an edge that adds something
-        self._adding: dict[tuple[int, int], _Adding] = {}  # by rule and member
+        # of the edges that add a member to a rule: bytes to the next such edge, to the end, and the difference
+        self._to_next: dict[int, dict[int, float]] = {rule: {} for rule in self._guards}
+        self._to_end: dict[int, dict[int, float]] = {rule: {} for rule in self._guards}
+        self._excess: dict[int, dict[int, float]] = {}
         self._costs: list[float] = [inf] * len(rules.names) + [0]  # of calling each rule
         self._steps: list[list[Step]] = [[] for _ in rules.names]
         self._free_steps: dict[int, list[Step]] = {rule: [] for rule in self._guards}
@@ -155,12 +151,13 @@ class Rests:
         if rule in self._guards:
             self._lower(self._free, self._free_steps[rule])
             self._lower(self._to_adding, self._steps[rule])
+            to_next, to_end = self._to_next[rule], self._to_end[rule]
             for member, (_, target, least, called) in self._adds[rule]:
                 n_bytes = least + self._costs[called]
-                part = _Adding(n_bytes + self._to_adding[target], n_bytes + self.ends[target])
-                for key in {(rule, member), (rule, ANOTHER)}:
-                    known = self._adding.get(key, part)
-                    self._adding[key] = _Adding(min(known.to_next, part.to_next), min(known.to_end, part.to_end))
+                for key in (member, ANOTHER):
+                    to_next[key] = min(to_next.get(key, inf), n_bytes + self._to_adding[target])
+                    to_end[key] = min(to_end.get(key, inf), n_bytes + self.ends[target])
+            self._excess[rule] = {key: to_end[key] - n_bytes for key, n_bytes in to_next.items() if n_bytes < inf}
         start = self._rules.rule_starts[rule]
         cost = self._asked(start, 0)
         if cost == inf and gives_up:
@@ -204,25 +201,20 @@ class Rests:
 
     def _with(self, state: int, members: frozenset[int], n_others: float) -> float:
         """Bytes of a run that adds some members and so many others."""
-        to_next = self._to_adding[state]
         rule = self._rules.state_rules[state]
-        if n_others > UNBOUNDED:
+        to_next = self._to_next[rule]
+        if n_others > UNBOUNDED or ANOTHER not in to_next:
             return inf
-        adding = [self._adding.get((rule, member)) for member in members]
-        parts = [part for part in adding if part is not None]
-        any_part = self._adding.get((rule, ANOTHER))
-        if len(parts) < len(adding) or any_part is None:
-            return inf
-        if n_others > 0:
-            parts.append(any_part)
-            to_next += (n_others - 1) * any_part.to_next
-        last = [part for part in parts if part.to_next == inf]
+        wanted = [*members, ANOTHER] if n_others > 0 else members
+        found = self._to_adding[state] + (to_next[ANOTHER] * (n_others - 1) if n_others > 1 else 0)
+        among = sum(map(to_next.get, wanted, repeat(inf)))
+        if among < inf:
+            return found + among + min(map(self._excess[rule].__getitem__, wanted))
+        last = [member for member in wanted if to_next.get(member, inf) == inf]
         if len(last) > 1:
             return inf  # an order that is not understood
-        among = sum(part.to_next for part in parts if part.to_next < inf)
-        if last:
-            return to_next + among + last[0].to_end
-        return to_next + among + min(part.to_end - part.to_next for part in parts)
+        among = sum(to_next[member] for member in wanted if member != last[0])
+        return found + among + self._to_end[rule].get(last[0], inf)
 
     def _added_by(self, guard: int) -> int | None:
         """What a guard adds to what a run carries: a member, ANOTHER, or None."""
