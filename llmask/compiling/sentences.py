@@ -295,6 +295,7 @@ class _Search(_Reader):
         self._ignored = ignored
         self._derivations = derivations
         self._n_steps = 0
+        self._nearest: Node | None = None  # to an end, of those that a search has seen
         self._known: dict[tuple[int, Way], tuple[list[tuple[int, bytes, int]], Iterator[int]]] = {}  # see `_reached`
 
     # --- a shortest one
@@ -312,7 +313,7 @@ class _Search(_Reader):
         order = count()
         waiting: list[Waiting] = [(self._derivations.rest_of(place), 0, 0, next(order), node, None, 0)]
         seen: set[tuple[int, int, bool, int]] = set()
-        most_bytes = 0
+        most_bytes, least_left = 0, math.inf
         while waiting and self._n_steps < MOST_STEPS + most_bytes:
             self._n_steps += 1
             needed, rank, is_guess, _, node, way, at = heappop(waiting)
@@ -333,10 +334,14 @@ class _Search(_Reader):
             if key in seen:
                 continue
             seen.add(key)
+            if needed - node.n_bytes < least_left:
+                least_left, self._nearest = needed - node.n_bytes, node
             if node.lexeme == NO_LEXEME and node.place == NOTHING and self._may_end(node.here):
                 return self._spelled(node)
             for after, rest in self._silent(node):
-                heappush(waiting, (after.n_bytes + rest, -after.n_bytes, after.n_silent, next(order), after, None, 0))
+                if (after.here, after.lexeme, after.has_begun, after.place) not in seen:
+                    needed = after.n_bytes + rest
+                    heappush(waiting, (needed, -after.n_bytes, after.n_silent, next(order), after, None, 0))
             if node.lexeme != NO_LEXEME:
                 least = max(0, self._strings.length(node.lexeme) - 1)
                 rest = node.n_bytes + 1 + self._derivations.rest_of(node.place)
@@ -393,6 +398,8 @@ class _Search(_Reader):
 
     def _some_sentence(self) -> bytes | None:
         found = self._end_of(self._generation.start, False)
+        if found is None and self._nearest is not None:
+            found = self._ended(self._nearest.here, bytearray(self._spelled(self._nearest)))
         return self._try(Random(0), 0, 1.0, math.inf) if found is None else found
 
     # --- random ones
