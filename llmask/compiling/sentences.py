@@ -67,7 +67,6 @@ class Node(NamedTuple):
     has_begun   whether a byte of that lexeme was read
     place       behind that lexeme
     n_bytes     read so far
-    n_silent    steps since the last byte
     """
 
     before: Node | None
@@ -77,11 +76,10 @@ class Node(NamedTuple):
     has_begun: bool
     place: int
     n_bytes: int
-    n_silent: int
 
 
-# bytes at least; what comes first of equals; a node, and a way on from it with a number of its bytes, if any
-Waiting = tuple[float, int, int, int, Node, Way | None, int]
+# bytes at least; bytes read, below 0; whether it is a guess; order; a node, and a way on with a number of its bytes
+Waiting = tuple[float, int, bool, int, Node, Way | None, int]
 
 
 class Sentences:
@@ -150,7 +148,7 @@ class _Reader:
         LimitExceeded : the search looks at too many configurations.
         LlmaskError : there is none.
         """
-        found, is_over = self._ending(self._generation.start, MOST_READ)
+        found, is_over = self._ending()
         if found is not None:
             return found
         if is_over and self._missing is not None:
@@ -246,28 +244,21 @@ class _Reader:
         after = self._read(here, found)
         return found if after != REFUSED and self._may_end(after) else None  # else it needs a named token
 
-    def _ending(self, start: int, most: int) -> tuple[bytes | None, bool]:
-        """The fewest bytes with which a configuration ends, or None, and whether then there are none.
-
-        At most `most` configurations are looked at.
-        """
-        order: list[tuple[int, int, int]] = [(start, -1, -1)]  # configuration, number before, byte
-        known = {start}
+    def _ending(self) -> tuple[bytes | None, bool]:
+        """A shortest text that the engine reads to an end, or None, and whether then there are none."""
+        order = [(self._generation.start, b"")]
+        known = {self._generation.start}
         flags = np.zeros(256, np.int32)
-        for number, (here, _, _) in enumerate(order):  # grows
+        for here, text in order:  # grows
             if self._may_end(here):
-                found = bytearray()
-                while order[number][1] >= 0:
-                    found.append(order[number][2])
-                    number = order[number][1]
-                return bytes(reversed(found)), True
+                return text, True
             self._generation.run(Operation.LIVE_BYTES, here, data=flags)
             for byte in np.flatnonzero(flags).tolist():
                 after = self._read(here, bytes((byte,)))
                 if after != REFUSED and after not in known:
                     known.add(after)
-                    order.append((after, number, byte))
-            if len(order) > most:
+                    order.append((after, text + bytes((byte,))))
+            if len(order) > MOST_READ:
                 return None, False
         return None, True
 
@@ -309,9 +300,9 @@ class _Search(_Reader):
         LlmaskError : there is none.
         """
         place = self._derivations.start
-        node = Node(None, b"", self._generation.start, NO_LEXEME, False, place, 0, 0)
+        node = Node(None, b"", self._generation.start, NO_LEXEME, False, place, 0)
         order = count()
-        waiting: list[Waiting] = [(self._derivations.rest_of(place), 0, 0, next(order), node, None, 0)]
+        waiting: list[Waiting] = [(self._derivations.rest_of(place), 0, False, next(order), node, None, 0)]
         seen: set[tuple[int, int, bool, int]] = set()
         most_bytes, least_left = 0, math.inf
         while waiting and self._n_steps < MOST_STEPS + most_bytes:
@@ -321,14 +312,14 @@ class _Search(_Reader):
                 if is_guess:
                     exact = node.n_bytes + 1 + self._strings.length(way.target) + self._derivations.rest_of(node.place)
                     if exact > needed:
-                        heappush(waiting, (exact, rank, 0, next(order), node, way, at))
+                        heappush(waiting, (exact, rank, False, next(order), node, way, at))
                         continue
                 reached = self._reached(node.here, way, at)
                 if reached is None:
                     continue
-                heappush(waiting, (needed, rank, 0, next(order), node, way, at + 1))
+                heappush(waiting, (needed, rank, False, next(order), node, way, at + 1))
                 here, text, lexeme = reached
-                node = Node(node, text, here, lexeme, True, node.place, node.n_bytes + len(text), 0)
+                node = Node(node, text, here, lexeme, True, node.place, node.n_bytes + len(text))
                 most_bytes = max(most_bytes, node.n_bytes)
             key = node.here, node.lexeme, node.has_begun, node.place
             if key in seen:
@@ -341,14 +332,14 @@ class _Search(_Reader):
             for after, rest in self._silent(node):
                 if (after.here, after.lexeme, after.has_begun, after.place) not in seen:
                     needed = after.n_bytes + rest
-                    heappush(waiting, (needed, -after.n_bytes, after.n_silent, next(order), after, None, 0))
+                    heappush(waiting, (needed, -after.n_bytes, False, next(order), after, None, 0))
             if node.lexeme != NO_LEXEME:
                 least = max(0, self._strings.length(node.lexeme) - 1)
                 rest = node.n_bytes + 1 + self._derivations.rest_of(node.place)
                 for way in self._strings.ways(node.lexeme):
                     length = self._strings.lengths.get(way.target)  # what is not known yet may never be asked for
-                    needed, is_guess = (rest + least, 1) if length is None else (rest + length, 0)
-                    heappush(waiting, (needed, -node.n_bytes - 1, is_guess, next(order), node, way, 0))
+                    needed = rest + (least if length is None else length)
+                    heappush(waiting, (needed, -node.n_bytes - 1, length is None, next(order), node, way, 0))
         if waiting:
             found = self._noted_end()
             if found is not None:
@@ -377,15 +368,14 @@ class _Search(_Reader):
         """The nodes after one without a byte, and the bytes that they need."""
         rest = self._derivations.rest_of(node.place)
         before = node, b"", node.here
-        n_bytes, n_silent = node.n_bytes, node.n_silent + 1
         if node.lexeme == NO_LEXEME:
             for step in self._derivations.steps(node.place) if node.place != NOTHING else ():
-                yield Node(*before, step.lexeme, False, step.place, n_bytes, n_silent), step.rest
+                yield Node(*before, step.lexeme, False, step.place, node.n_bytes), step.rest
             if self._ignored is not None:
                 needed = self._strings.lexeme_length(self._ignored) + rest
-                yield Node(*before, self._ignored, False, node.place, n_bytes, n_silent), needed
+                yield Node(*before, self._ignored, False, node.place, node.n_bytes), needed
         elif node.has_begun and self._strings.length(node.lexeme) == 0:
-            yield Node(*before, NO_LEXEME, False, node.place, n_bytes, n_silent), rest
+            yield Node(*before, NO_LEXEME, False, node.place, node.n_bytes), rest
 
     @staticmethod
     def _spelled(end: Node) -> bytes:
