@@ -18,11 +18,12 @@ bytes that follow (`RegexNodes.extensions`) are walked through.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.grammar.kinds import SCAN, SKIP, SKIP_LATE
-from llmask.grammar.lengths import shortest_ends
+from llmask.grammar.lengths import Rests
 from llmask.grammar.overlaps import following
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Edge, Network
@@ -70,15 +71,14 @@ def blocked(nodes: RegexNodes, strings: Strings, network: Network) -> Verdict:
         found += look.named(network, edges)
         for state, edge in edges:
             network.edges[state].remove(edge)
-        ends = shortest_ends(network, lambda _: 1)
-        if ends[rules.rule_starts[rules.start]] is None:
+        ends = Rests(network, lambda _: 1).ends
+        if ends[rules.rule_starts[rules.start]] == inf:
             return Verdict(found, is_empty=True)
         for state, here in enumerate(network.edges):
             network.edges[state] = [
                 edge
                 for edge in here
-                if ends[edge.target] is not None
-                and (edge.kind in (SCAN, SKIP) or ends[rules.rule_starts[edge.symbol]] is not None)
+                if ends[edge.target] < inf and (edge.kind in (SCAN, SKIP) or ends[rules.rule_starts[edge.symbol]] < inf)
             ]
 
 
