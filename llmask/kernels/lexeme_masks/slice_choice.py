@@ -13,7 +13,8 @@ from ..lexer.states import is_lazy, live_rest, n_live, only_rest
 from ..machine.jit import kernel
 from ..regex.constructors import make_not
 from ..regex.emptiness import is_empty
-from ..regex.nodes import UNBOUNDED, as_difference, n_operands, operand
+from ..regex.ideals import NO_ROOM, room_around
+from ..regex.nodes import UNBOUNDED, Node, as_difference, n_operands, operand
 from ..regex.products import roams
 from ..regex.set_operations import QUOTE, intersection_of
 from ..tables.interning import map_get, map_put
@@ -22,7 +23,6 @@ from ..tables.memory import spend
 from .slice_capacity import MOST_MEMBERS, counted_room
 
 NODE_BITS = 32
-NO_ROOM = -1
 
 
 @kernel
@@ -109,6 +109,12 @@ def cover(store, state, node, char):
         node = store.nodes[node].a
     if store.nodes[node].kind != NodeKind.AND:
         return _repeats(store, node, char)
+    room = room_around(store, node, char)
+    while room == NO_ROOM and store.unknown_cover != Node.EMPTY and store.exceeded == 0:
+        _covers(store, store.unknown_cover, char)
+        room = room_around(store, node, char)
+    if room > 0:
+        return room
     other, excluded = as_difference(store, node)
     is_endless = _leaves_some(store, state, excluded) and _repeats(store, other, char) == UNBOUNDED
     return UNBOUNDED if is_endless else 0

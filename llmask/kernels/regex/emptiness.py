@@ -18,6 +18,7 @@ from ..tables.store_layout import LIMIT_EMPTINESS
 from .automata import dfa_target
 from .class_maps import first_of_class, n_classes
 from .derivatives import derivative
+from .ideals import NO_ROOM, room_around
 from .nodes import BYTE_DISTANCE, UNBOUNDED, Node, NodeFlag, as_difference, n_operands, operand
 
 # a search on the scratch stack: its queues, then its entries
@@ -61,7 +62,7 @@ def is_empty_in_parts(store, kept, root):
         return False
     if root == Node.EMPTY or store.nodes[root].known_empty:
         return True
-    if _excludes_few(store, root):
+    if _excludes_few(store, root) or _has_texts_anywhere(store, root):
         store.nodes[root].known_full = True
         return False
     if store.nodes[root].kind == NodeKind.CONCAT and not store.nodes[store.nodes[root].b].hides:
@@ -98,6 +99,12 @@ def _excludes_few(store, node):
     if store.nodes[repeat].high != UNBOUNDED or store.nodes[endless].hides:
         return False
     return not store.nodes[store.nodes[repeat].a].nullable and store.nodes[excluded].finite
+
+
+@inline
+def _has_texts_anywhere(store, node):
+    """Whether a node is an intersection that has a string by its form, see regex/ideals.py."""
+    return store.n_slices > 0 and room_around(store, node, store.slices[0].char) != NO_ROOM
 
 
 @kernel
@@ -151,7 +158,8 @@ def _search(store, kept, root):
         # a string is found, or another entry, or nothing new
         found = entry
         if target != Node.EMPTY and not store.nodes[target].known_empty:
-            if _is_known_full(store, target):
+            if _is_known_full(store, target) or _has_texts_anywhere(store, target):
+                store.nodes[target].known_full = True
                 _mark_path(store, entry)
                 store.scratch_top = bottom
                 return True

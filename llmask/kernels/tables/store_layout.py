@@ -211,6 +211,7 @@ STORE = Slots(
     rooms=Map("node without bounds, node of a slice -> bytes to the end, see lexeme_masks/slice_capacity.py"),
     begins_like=Map("literal, node -> see lexeme_masks/excluded_texts.py"),
     covered=Map("node, that of plain characters -> whether the first matches all of these"),
+    unknown_cover="the first node that nobody asked this of, see regex/ideals.py",
 )
 STORE_POOLS = (STORE.masks, STORE.n_masks)  # lists of blocks to give back, and their lengths
 
