@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.expected import Expected, expected, sample_file, verify
-from bench.make_digests import masks_of
-from bench.twin import TokenOrder, TwinMasks
+from bench.make_digests import TokenOrder, TwinMasks, masks_of
 from bench.vocabularies import vocabulary
 
 KINDS_OF_WHITESPACE = ("flexible", "compact")
