@@ -1,4 +1,4 @@
-"""Random patterns of every construct mean what Python's `re` says; at length: `python -m bench.attack patterns`."""
+"""Random patterns of every construct mean what Python's `re` says; at length: `python -m tests.long patterns`."""
 
 from __future__ import annotations
 
