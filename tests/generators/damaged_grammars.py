@@ -19,13 +19,13 @@ import llmask
 from llmask.frontends.tools import MODELS
 from tests.contract.gbnf_grammars import GRAMMARS
 from tests.contract.lark_grammars import GRAMMARS as LARK_GRAMMARS
+from tests.contract.mistakes.bnf_texts import EBNF, GBNF
+from tests.contract.mistakes.lark_texts import LARK
 from tests.contract.response_formats import CASES as RESPONSE_FORMATS
 from tests.contract.structural_tag_specs import CASES as TAGS
 from tests.contract.tool_calls import TOOLS
 from tests.generators.patterns import Patterns
 from tests.generators.schemas import random_schema
-from tests.unit.frontends.bnf import bad_grammars
-from tests.unit.frontends.lark.bad_grammars import BAD_GRAMMARS as BAD_LARK_GRAMMARS
 from tests.unit.frontends.structural_tags.bad_tags import BAD as BAD_TAGS
 
 PIECES = (
@@ -61,11 +61,9 @@ NEW_OF_KIND = (
 
 LIBRARY = [path.read_text() for path in sorted((Path(__file__).parents[2] / "grammars").glob("*.lark"))]
 SEEDS = {
-    "gbnf": [*GRAMMARS.values()] * 8 + [*(text for text, _ in bad_grammars.GBNF.values())],
-    "ebnf": [*GRAMMARS.values()] * 8 + [*(text for text, _ in bad_grammars.EBNF.values())],
-    "lark": [text for text, _, _ in LARK_GRAMMARS.values()] * 30
-    + [text for _, _, text, _ in BAD_LARK_GRAMMARS]
-    + LIBRARY,
+    "gbnf": [*GRAMMARS.values()] * 8 + [*(bad.text for bad in GBNF.values())],
+    "ebnf": [*GRAMMARS.values()] * 8 + [*(bad.text for bad in EBNF.values())],
+    "lark": [text for text, _, _ in LARK_GRAMMARS.values()] * 30 + [bad.text for bad in LARK.values()] + LIBRARY,
 }
 TAG_SEEDS = [{"type": "structural_tag", "format": case.format} for case in TAGS.values()] * 3
 FORMATS = [case.document for case in RESPONSE_FORMATS.values()]
