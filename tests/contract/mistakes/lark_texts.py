@@ -5,7 +5,6 @@ from __future__ import annotations
 from . import Bad
 
 LARK: dict[str, Bad] = {
-    "no start": Bad('begin: "a"\n', 'there is no rule "start" to begin with', "1:1-5", "name the first rule start"),
     "similar start": Bad(
         'starts: "a"\n',
         'there is no rule "start" to begin with',
@@ -13,37 +12,12 @@ LARK: dict[str, Bad] = {
         'name the first rule start, or did you mean "starts"?',
     ),
     "empty": Bad("", 'there is no rule "start" to begin with', "1:1-1", "name the first rule start"),
-    "undefined rule": Bad(
-        'start: "[" item ("," items)* "]"\nitem: "x"\nitemz: "y"\n',
-        'the rule "items" is not defined',
-        "1:22-26",
-        'define it, or did you mean "item"?',
-    ),
-    "undefined terminal": Bad(
-        "start: NUMBRE\nNUMBER: /[0-9]+/\n",
-        'the terminal "NUMBRE" is not defined',
-        "1:8-13",
-        'define it, or did you mean "NUMBER"?',
-    ),
     "undefined in a terminal": Bad('start: A\nA: "a" B\n', 'the terminal "B" is not defined', "2:8-8", "define it"),
-    "defined twice": Bad(
-        'start: a\na: "x"\na: "y"\n',
-        '"a" is defined twice',
-        "3:1-1",
-        "the other one is at line 2, column 1; rename one of them",
-    ),
     "terminal defined twice": Bad(
         'start: A\nA: "x"\nA: "y"\n',
         '"A" is defined twice',
         "3:1-1",
         "the other one is at line 2, column 1; rename one of them",
-    ),
-    "derives nothing": Bad(
-        'start: "a" start\n',
-        'the grammar derives nothing: rule "start" needs itself without end',
-        "1:1-5",
-        "give it an alternative that ends",
-        "UnsatisfiableSchema",
     ),
     "pattern matches nothing": Bad(
         'start: A\nA: "a" & "b"\n',
@@ -51,18 +25,6 @@ LARK: dict[str, Bad] = {
         "1:1-5",
         "mend the pattern, or give an alternative to it",
         "UnsatisfiableSchema",
-    ),
-    "recursive terminal": Bad(
-        'start: A\nA: "a" B?\nB: "b" A\n',
-        'the terminal "A" refers to itself',
-        "3:8-8",
-        "a terminal is a regular expression; write what is recursive as a rule, in small letters",
-    ),
-    "rule in terminal": Bad(
-        'start: A\nA: "a" b\nb: "b"\n',
-        '"b" is a rule, and a terminal is made of terminals',
-        "2:8-8",
-        "write the terminal as a rule, in small letters",
     ),
     "string not closed": Bad(
         'start: "abc\n',
@@ -83,19 +45,8 @@ LARK: dict[str, Bad] = {
         'start: "a") "b"\n', 'there is nothing that this ")" closes', "1:11-11", "take it out, or open it before"
     ),
     "wrong parenthesis": Bad('start: ("a" ]\n', 'this "(" is not closed', "1:8-8", 'add ")" where it ends'),
-    "single quotes": Bad("start: 'a'\n", "strings stand in double quotes", "1:8-8", 'write "..."'),
-    "mixed name": Bad(
-        'start: Item\nItem: "x"\n',
-        'the name "Item" has small and capital letters',
-        "1:8-11",
-        "rules are in small letters (item), terminals in capitals (ITEM)",
-    ),
     "underscores": Bad(
         "start: __\n", '"__" is no name', "1:8-9", "a name begins with a letter, or with one underscore and a letter"
-    ),
-    "equals sign": Bad('start = "a"\n', "`=` cannot stand here", "1:7-7", "a rule is written name: ..."),
-    "bnf sign": Bad(
-        'start ::= "a"\n', "::= is GBNF's sign", "1:7-8", "a rule is written name: ...; for GBNF there is Compiler.gbnf"
     ),
     "line not continued": Bad(
         'start: "a"\n  "b"\n',
@@ -181,12 +132,6 @@ LARK: dict[str, Bad] = {
         'start: "ab".."c"\n', "the ends of a range are single characters", "1:8-11", 'for example "a".."z"'
     ),
     "range reversed": Bad('start: "z".."a"\n', "this range ends before it starts", "1:8-15", 'write "a".."z"'),
-    "look-ahead": Bad(
-        'start: /a(?=b)/ "b"\n',
-        "a look-ahead sees the text around the terminal, which is not known here",
-        "1:8-15",
-        "take it out; terminals take as much as they can, and a keyword goes before a name that is as long",
-    ),
     "look-behind": Bad(
         'start: "b" /(?<=b)a/\n',
         "a look-behind sees the text around the terminal, which is not known here",
@@ -235,12 +180,6 @@ LARK: dict[str, Bad] = {
         "1:1-6",
         "known are %ignore, %import, %declare, %override, %extend, %json, %regex, %lark, "
         '%llguidance, %if, or did you mean "ignore"?',
-    ),
-    "unknown library": Bad(
-        "%import commons.INT\nstart: INT\n",
-        'there is no library "commons"',
-        "1:1-7",
-        "there are common, lark, python, unicode; for a file of your own write %import .commons.name",
     ),
     "unknown import": Bad(
         "%import common.NUMBRE\nstart: NUMBRE\n",
@@ -293,7 +232,6 @@ LARK: dict[str, Bad] = {
         "does a template use itself with a longer argument?",
         "LimitExceeded",
     ),
-    "alias in a terminal": Bad('start: A\nA: "a" -> b\n', "a terminal has no alias", "2:11-11", "take it out"),
     "and in a rule": Bad(
         'start: "a" & "b"\n',
         '"&" is for terminals',
@@ -505,9 +443,6 @@ LARK: dict[str, Bad] = {
         'rule "start" uses WS, which is ignored everywhere',
         "1:1-5",
         "take it out of the rule, or ignore something else",
-    ),
-    "character": Bad(
-        'start: "a" ; "b"\n', "';' has no meaning here", "1:12-12", "take it out: the end of the line ends the rule"
     ),
     "nested grammar": Bad(
         'start: %lark "a"\n', "behind %lark stands a grammar in braces", "1:8-12", 'for example %lark { start: "a" }'
