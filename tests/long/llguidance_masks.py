@@ -26,8 +26,8 @@ from bench.data import LLAMA3_EOS, MASKBENCH, Row, llama3_vocabulary, maskbench_
 from bench.engines.base import CompileError
 from bench.engines.llguidance import Llguidance
 from bench.engines.llmask import Llmask
-from bench.json_scan import Escape, Scan
 from tests.long.harness import Skipped, Tally, needed
+from tests.long.json_scan import Escape, Scan
 
 SOLIDUS = "escaped solidus"
 LLMASK, LLGUIDANCE = "llmask", "llguidance"  # the only one of the two that allows the token

@@ -1,10 +1,10 @@
-"""The scanner that says where a position lies in JSON text (bench/json_scan.py)."""
+"""The scanner that says where a position lies in JSON text (tests/long/json_scan.py)."""
 
 from __future__ import annotations
 
 import json
 
-from bench.json_scan import Scan
+from tests.long.json_scan import Scan
 
 TEXT = '{"a": ["b", {"c\\n": 1,   "\\u00e9": "\\\\\\"d"}], "e": "f"}'
 
