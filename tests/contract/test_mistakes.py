@@ -11,14 +11,34 @@ import pytest
 from llmask import Compiler, Tokenizer
 from llmask.errors import GrammarNotice, GrammarWarning, LlmaskError
 
-from .mistakes import Mistake, Warned, World, bounds, calls, commands, grammars, requests, schemas, tokenizers
+from .mistakes import (
+    Mistake,
+    Warned,
+    World,
+    bounds,
+    calls,
+    commands,
+    compilers,
+    grammars,
+    patterns,
+    requests,
+    schemas,
+    tokenizers,
+)
 from .mistakes.bnf_texts import EBNF, GBNF
 from .mistakes.lark_texts import LARK
 from .mistakes.warned import WARNED
 
 # in these every mistake has a place: a JSON pointer, or a line and a column
-WITH_PLACES = (*schemas.MISTAKES, *grammars.MISTAKES, *requests.MISTAKES)
-MISTAKES = (*WITH_PLACES, *tokenizers.MISTAKES, *calls.MISTAKES, *commands.MISTAKES, *bounds.MISTAKES)
+WITH_PLACES = (*schemas.MISTAKES, *patterns.MISTAKES, *grammars.MISTAKES, *requests.MISTAKES)
+MISTAKES = (
+    *WITH_PLACES,
+    *tokenizers.MISTAKES,
+    *calls.MISTAKES,
+    *compilers.MISTAKES,
+    *commands.MISTAKES,
+    *bounds.MISTAKES,
+)
 
 TEXTS = {"lark": LARK, "gbnf": GBNF, "ebnf": EBNF}
 
