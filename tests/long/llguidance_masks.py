@@ -365,11 +365,17 @@ def chosen_rows(seed: int = 1) -> list[Row]:
     return rows
 
 
-def compare(n_schemas: int, whitespace: str = "flexible", seed: int = 1) -> tuple[Comparison, int]:
-    """Compare masks for `n_schemas` schemas that both engines accept; the comparison and how many were found."""
-    comparison = Comparison(whitespace)
+def compare(
+    n_schemas: int, seed: int = 1, begin: Callable[[str], object] = lambda name: None
+) -> tuple[Comparison, int]:
+    """Compare masks for `n_schemas` schemas that both engines accept; the comparison and how many were found.
+
+    begin : called with the name of each schema.
+    """
+    comparison = Comparison()
     n_compared = 0
     for row in chosen_rows(seed):
+        begin(row.id)
         n_compared += comparison.compare_row(row)
         if n_compared == n_schemas:
             break
@@ -429,7 +435,7 @@ def run(tally: Tally) -> None:
     needed("tiktoken")
     if not MASKBENCH.exists():
         raise Skipped(f"no shared data at {MASKBENCH}")
-    found, tally.done = compare(tally.size, seed=tally.seed)
+    found, tally.done = compare(tally.size, tally.seed, tally.begin)
     tally.sums.update(found.counts)
     tally.sums.update({"positions": found.n_positions, "masks identical": found.n_identical})
     tally.sums["but for the escaped solidus"] = found.n_only_solidus
