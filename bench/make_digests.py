@@ -4,8 +4,7 @@ Every case of `bench/cases` gets the token ids of its documents and a digest for
 tokenizer; a sample of MaskBench gets digests at some positions, in the vocabularies of `SAMPLES`. All masks come from
 the twin (`TwinMasks`), slowly and from the definition: expressions, lexer and parser are the plain-Python engine in
 `tests/reference/engine`; only the frontend, which turns a schema or pattern into `Rules`, is the package's own. Every
-configuration gets a number and every step from it is remembered, so that a token costs a look-up a byte; tokens are
-walked in the order of a trie that is nothing but the sorted list of their bytes.
+configuration gets a number and every step from it is remembered, so that a token costs a look-up a byte.
 
 A case is written by hand as
 
@@ -36,6 +35,7 @@ from llmask.frontends.regex import compile_pattern
 from llmask.grammar.rules import Rules
 from tests.reference.engine.mask import Configuration, Engine
 from tests.reference.engine.regex import Regex
+from tests.reference.engine.trie import Node, make_trie, walk
 from tests.reference.regex_nodes import RegexNodes
 
 SAMPLES = (("llama3", "flexible", 120), ("llama3", "compact", 40), ("qwen2", "flexible", 40), ("qwen2", "compact", 20))
@@ -55,7 +55,7 @@ class TwinMasks:
     Parameters
     ----------
     grammar, kind, whitespace : as `bench.engines.base.Engine.compile` takes them.
-    trie : the vocabulary's `TokenOrder`.
+    vocabulary, trie : the tokens, and what `trie_of` makes of them.
 
     Raises
     ------
@@ -63,11 +63,11 @@ class TwinMasks:
     LlmaskError : the frontend refuses the grammar.
     """
 
-    def __init__(self, grammar: Any, kind: str, whitespace: str, trie: TokenOrder) -> None:
+    def __init__(self, grammar: Any, kind: str, whitespace: str, vocabulary: Vocabulary, trie: list[Node]) -> None:
         nodes = RegexNodes()
         self._most_nodes = len(Regex.known) + MAX_NODES
         self.engine = Engine(rules_of(nodes, grammar, kind, whitespace), nodes.expressions)
-        self.trie = trie
+        self.vocabulary, self.trie = vocabulary, trie
         self._numbers: dict[Configuration | None, int] = {}
         self._places: list[Configuration | None] = []
         self._steps: list[dict[int, int]] = []
@@ -101,56 +101,25 @@ class TwinMasks:
 
     def words(self, number: int) -> np.ndarray:
         """The mask of the configuration `number`: int32[ceil(n_vocab / 32)]."""
-        trie, steps, dead = self.trie, self._steps, self._number(None)
-        allowed: list[int] = []
-        at_depth = [number] * (trie.max_depth + 1)
-        node, n_nodes = 0, len(trie.byte)
-        while node < n_nodes:
-            depth, byte = trie.depth[node], trie.byte[node]
-            before = at_depth[depth - 1]
-            after = steps[before].get(byte)
-            if after is None:
-                after = self.step(before, byte)
-            if after == dead:
-                node = trie.end[node]
-                continue
-            at_depth[depth] = after
-            allowed += trie.ids[node]
-            node += 1
+        dead = self._number(None)
+
+        def step(place: int, byte: int) -> int | None:
+            after = self.step(place, byte)
+            return None if after == dead else after
+
+        allowed = [*walk(self.trie, number, step)]
         at = self._places[number]
         if at is not None and self.engine.may_end(at):
-            allowed += trie.vocabulary.eos_ids
-        bits = np.zeros((len(trie.vocabulary.tokens) + 31) // 32 * 32, np.uint8)
+            allowed += self.vocabulary.eos_ids
+        bits = np.zeros((len(self.vocabulary.tokens) + 31) // 32 * 32, np.uint8)
         bits[allowed] = 1
         return np.packbits(bits, bitorder="little").view(np.int32)
 
 
-class TokenOrder:
-    """All prefixes of all tokens in sorted order, as plain lists.
-
-    byte, depth   last byte and length of each prefix
-    ids           the tokens that end there
-    end           the first prefix after it that does not start with it
-    """
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.vocabulary = vocabulary
-        special = set(vocabulary.special_ids)
-        ids: dict[bytes, list[int]] = {}
-        for token, data in enumerate(vocabulary.tokens):
-            if data and token not in special:
-                ids.setdefault(data, []).append(token)
-        prefixes = sorted({data[:n] for data in ids for n in range(1, len(data) + 1)})
-        self.byte = [prefix[-1] for prefix in prefixes]
-        self.depth = [len(prefix) for prefix in prefixes]
-        self.ids = [ids.get(prefix, []) for prefix in prefixes]
-        self.max_depth = max(self.depth)
-        self.end = [0] * len(prefixes)
-        open_nodes: list[int] = []
-        for node, depth in enumerate([*self.depth, 0]):
-            while open_nodes and self.depth[open_nodes[-1]] >= depth:
-                self.end[open_nodes.pop()] = node
-            open_nodes.append(node)
+def trie_of(vocabulary: Vocabulary) -> list[Node]:
+    """The trie of all tokens that a mask may have, ends of sequence aside."""
+    special = set(vocabulary.special_ids)
+    return make_trie([b"" if token in special else data for token, data in enumerate(vocabulary.tokens)])
 
 
 def rules_of(nodes: Any, grammar: Any, kind: str, whitespace: str) -> Rules:
@@ -174,7 +143,7 @@ def rules_of(nodes: Any, grammar: Any, kind: str, whitespace: str) -> Rules:
 def masks_of(twin: TwinMasks, token_ids: list[int], wanted: set[int]) -> dict[int, str]:
     """Digests at the wanted positions, as far as the document is taken."""
     found: dict[int, str] = {}
-    place, tokens = twin.start, twin.trie.vocabulary.tokens
+    place, tokens = twin.start, twin.vocabulary.tokens
     for number in range(len(token_ids) + 1):
         if number in wanted:
             found[number] = digest(twin.words(place), len(tokens))
@@ -187,10 +156,11 @@ def masks_of(twin: TwinMasks, token_ids: list[int], wanted: set[int]) -> dict[in
 
 def complete_cases() -> None:
     """Fill in token ids and digests of our own cases."""
-    order, encode = TokenOrder(vocabulary("default")), encoder("default")
+    tokens, encode = vocabulary("default"), encoder("default")
+    trie = trie_of(tokens)
     for path in sorted(CASES.glob("*.json")):
         case = json.loads(path.read_text(encoding="utf-8"))
-        twin = TwinMasks(case["grammar"], case["kind"], case.get("whitespace", "flexible"), order)
+        twin = TwinMasks(case["grammar"], case["kind"], case.get("whitespace", "flexible"), tokens, trie)
         for document in case["documents"]:
             document["tokens"] = encode(document["text"])
             masks = masks_of(twin, document["tokens"], set(range(len(document["tokens"]) + 1)))
@@ -218,7 +188,8 @@ def _text(value: Any) -> str:
 
 def make_sample(vocabulary_name: str, whitespace: str, n_schemas: int) -> None:
     """Digests of some schemas of MaskBench, drawn with a seed; the sample of a file that is there is kept."""
-    order = TokenOrder(vocabulary(vocabulary_name))
+    tokens = vocabulary(vocabulary_name)
+    trie = trie_of(tokens)
     rows = [row for row in maskbench_rows(whitespace, vocabulary_name) if row.instances]
     random.Random(SEED).shuffle(rows)
     path = sample_file(vocabulary_name, whitespace)
@@ -231,7 +202,7 @@ def make_sample(vocabulary_name: str, whitespace: str, n_schemas: int) -> None:
         if len(schemas) == n_schemas:
             break
         try:
-            twin = TwinMasks(row.schema, row.kind, whitespace, order)
+            twin = TwinMasks(row.schema, row.kind, whitespace, tokens, trie)
             documents = [
                 masks_of(twin, instance.token_ids, set(chosen_positions(len(instance.token_ids), MAX_POSITIONS)))
                 for instance in row.instances[:MAX_DOCUMENTS]
