@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import llmask
-from bench.conformance.tables import markdown
 from bench.data import maskbench_schemas, own_rows
+from bench.tables import markdown
 from bench.vocabularies import vocabulary
 from tests.contract import gbnf_grammars, lark_grammars
 from tests.generators.schemas import random_schema

@@ -1,9 +1,9 @@
 """Do an engine's masks have the expected digests? `python -m bench.digests --engine llmask`.
 
-The digests come from the slow twin (`bench/twin.py`), never from an engine, and lie beside the cases: for our own cases
-at every position, for a sample of MaskBench at some. llmask has to match in all of them. Peers differ on purpose here
-and there (`python -m bench.agreement` says where and why), so for them the share of equal masks is shown. An engine
-that was told one end-of-sequence id only is not blamed for the others.
+The digests come from the slow twin (`bench/make_digests.py`), never from an engine, and lie beside the cases: for our
+own cases at every position, for a sample of MaskBench at some. llmask has to match in all of them. Peers differ on
+purpose here and there (`python -m tests.long llguidance_masks` says where and why), so for them the share of equal
+masks is shown. An engine that was told one end-of-sequence id only is not blamed for the others.
 
 In: command line. Out: a line an engine; exit code 1 when llmask differs. Cost: a minute, and what the engine needs to
 compile some 150 schemas.

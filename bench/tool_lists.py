@@ -27,7 +27,7 @@ import jsonschema
 import numpy as np
 
 import llmask
-from bench.conformance.tables import markdown
+from bench.tables import markdown
 from bench.vocabularies import SOURCES
 from llmask.frontends.tools import MODELS
 from tests.unit.frontends.tools.templates import ELEMENT_CALLS, JSON_CALLS, written

@@ -3,7 +3,7 @@
     python -m bench.vocabulary_files FOLDER model.gguf ...
 
 writes `NAME.tokenizer.json` for every kind, `NAME.model` for SPM and UGM, and `o200k_base.tiktoken` for BPE whose ids
-are ranks, which `bench.corrupt` damages.
+are ranks, which `tests/long/files.py` damages.
 
 In: GGUF files, a folder. Out: files. Cost: a second a file.
 """

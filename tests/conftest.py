@@ -60,6 +60,11 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["is_everything"] = _is_everything(node.config)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out of a run of everything what repeats cases of the other tests."""
+    return True if collection_path.name == "smoke" and _is_everything(config) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark tests that are costly or need shared data, and leave slow ones to the full effort, long ones to who asks."""
     for item in items:

@@ -18,10 +18,10 @@ import jsonschema
 import numpy as np
 
 import llmask
-from bench.conformance.tables import markdown, progress
 from bench.quality.items import Item, all_items
 from bench.quality.reading import Reading, model_path
 from bench.quality.writers import WRITERS, Refused, Writer, writer
+from bench.tables import markdown, progress
 from llmask.samplers.numpy_llama import NumpyLlama
 
 MAX_TOKENS = 128

@@ -17,11 +17,11 @@ import sys
 from typing import Any
 
 import llmask
-from bench.conformance.tables import markdown, progress
 from bench.quality.__main__ import MAX_TOKENS, encoded, with_error, write
 from bench.quality.items import Item, all_items
 from bench.quality.reading import Reading, model_path
 from bench.quality.writers import writer
+from bench.tables import markdown, progress
 from llmask.samplers.numpy_llama import NumpyLlama
 
 MOST_HEALED = 8  # tokens in which the rest of a word is written

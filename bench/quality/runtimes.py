@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 import llmask
-from bench.conformance.tables import markdown, progress
 from bench.quality.__main__ import encoded, write
 from bench.quality.items import Item, classification_items, extraction_items, leaderboard_items, spread
 from bench.quality.reading import Floats, Model, Reading, model_path, n_common
 from bench.quality.writers import writer
+from bench.tables import markdown, progress
 from llmask.samplers.numpy_llama import NumpyLlama
 
 N_CONTEXT = 4096

@@ -1,6 +1,6 @@
-"""Everything that the studies take from `bench.data`: Llama 3's tokens and encoder, MaskBench's rows.
+"""What the studies read: Llama 3's tokens and encoder and MaskBench's rows, of `bench.data`, and words to draw from.
 
-In: nothing. Out: tokens, an encoder, rows. Cost: a second, once a process.
+In: nothing. Out: tokens, an encoder, rows, words. Cost: a second, once a process.
 """
 
 from __future__ import annotations
@@ -13,7 +13,20 @@ from bench import data
 from bench.data import LLAMA3_VOCABULARY, Row, instance_text, maskbench_rows
 from bench.vocabularies import encoder
 
-__all__ = ["LLAMA3_VOCABULARY", "Row", "Tokens", "instance_text", "llama3_encoder", "llama3_tokens", "maskbench_rows"]
+__all__ = [
+    "LLAMA3_VOCABULARY", "WORDS", "Row", "Tokens", "instance_text", "llama3_encoder", "llama3_tokens", "maskbench_rows",
+]  # fmt: skip
+_TEXT = """
+account address amount approval audit balance batch billing carrier category channel city claim code contact country
+currency customer date delivery device discount document duration entry event field file filter flag format group header
+host image index invoice item label language level limit location lot manager member message method mode model name
+network node note number offer option order origin owner package page parameter parent partner payment period phone plan
+policy port price priority product profile project property provider quantity query rate reason record reference region
+report request resource result role route rule sample schedule scope section sender server service session setting
+shipment signature size source stage status step stock store subject tag target task tax team template term title token
+total track type unit update user value vendor version view warehouse weight zone
+"""
+WORDS = _TEXT.split()
 
 
 class Tokens(NamedTuple):

@@ -12,8 +12,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from bench.scaling.corpus import llama3_encoder
-from bench.scaling.drawn import WORDS
+from bench.scaling.corpus import WORDS, llama3_encoder
 from bench.scaling.resident import MIB, alone, resident_mib
 from bench.scaling.results import Plot, Result, Table, Target
 from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, clock

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.scaling.corpus import llama3_encoder
-from bench.scaling.drawn import WORDS
+from bench.scaling.corpus import WORDS, llama3_encoder
 from bench.scaling.results import Plot, Result, Table, Target
 from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Times, feed, first_run
 

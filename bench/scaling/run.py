@@ -12,12 +12,6 @@ from pathlib import Path
 
 STUDIES = {
     "output-length": "tokens of one document",
-    "forks": "forks and rollbacks of a long sequence",
-    "nesting": "depth of arrays and objects",
-    "right-recursion": "elements of right-recursive lists",
-    "schema-size": "bytes of a schema",
-    "enum-size": "strings of an enum",
-    "max-length": "maxLength and minLength of a string",
     "vocabulary": "tokens of the vocabulary",
     "batch": "sequences filled together, threads",
     "schemas-memory": "different schemas through one compiler",

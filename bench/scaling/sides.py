@@ -57,13 +57,6 @@ class Side(ABC):
     def compile(self, schema: Any) -> Any: ...
 
     @abstractmethod
-    def compile_lark(self, text: str) -> Any: ...
-
-    @abstractmethod
-    def token_of(self, text: bytes) -> int:
-        """The token whose bytes these are."""
-
-    @abstractmethod
     def start(self, grammar: Any) -> Any: ...
 
     @abstractmethod
@@ -74,9 +67,6 @@ class Side(ABC):
 
     @abstractmethod
     def fork(self, sequence: Any) -> Any: ...
-
-    @abstractmethod
-    def rollback(self, sequence: Any, n: int) -> None: ...
 
     def fresh(self) -> Side:
         """The same engine, without what it remembers of schemas."""
@@ -114,15 +104,6 @@ class LlmaskSide(Side):
         except self.errors as error:
             raise Refused(str(error)) from error
 
-    def compile_lark(self, text: str) -> Any:
-        try:
-            return self.compiler.lark(text)
-        except self.errors as error:
-            raise Refused(str(error)) from error
-
-    def token_of(self, text: bytes) -> int:
-        return next(token for token in range(self.tokenizer.vocab_size) if self.tokenizer.token_bytes(token) == text)
-
     def start(self, grammar: Any) -> Any:
         return grammar.matcher()
 
@@ -140,9 +121,6 @@ class LlmaskSide(Side):
 
     def fork(self, sequence: Any) -> Any:
         return sequence.fork()
-
-    def rollback(self, sequence: Any, n: int) -> None:
-        sequence.rollback(n)
 
     def fresh(self) -> LlmaskSide:
         return LlmaskSide(self.tokenizer)
@@ -197,12 +175,6 @@ class LlguidanceSide(Side):
             raise Refused(str(error)) from error
         return self._matcher(grammar)
 
-    def compile_lark(self, text: str) -> Any:
-        return self._matcher(self.module.LLMatcher.grammar_from_lark(text))
-
-    def token_of(self, text: bytes) -> int:
-        return self.tokens.index(text)
-
     def _matcher(self, grammar: str) -> Any:
         try:
             matcher = self.module.LLMatcher(self.tokenizer, grammar, log_level=0)
@@ -224,10 +196,6 @@ class LlguidanceSide(Side):
 
     def fork(self, sequence: Any) -> Any:
         return sequence.deep_copy()
-
-    def rollback(self, sequence: Any, n: int) -> None:
-        if not sequence.rollback(n):
-            raise RuntimeError(sequence.get_error())
 
 
 def feed(side: Side, sequence: Any, tokens: Iterable[int]) -> Times:
@@ -252,10 +220,6 @@ class FirstRun(NamedTuple):
     compile_ns: int
     times: Times
     grown_bytes: int | None  # llmask's tables, from the first tenth of the document to its end
-
-    def first_masks_ms(self, n: int) -> float:
-        """Milliseconds from the schema to the end of the `n`-th mask."""
-        return float(self.compile_ns + self.times.fill[:n].sum() + self.times.accept[: n - 1].sum()) / 1e6
 
 
 def first_run(side: Side, schema: Any, tokens: list[int], repeat: int = 2) -> FirstRun:

@@ -24,7 +24,6 @@ os.environ.setdefault("RAYON_NUM_THREADS", "1")  # tokenizers: one thread
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 from bench.data import LLAMA3_VOCABULARY
-from bench.processors import gains
 from bench.tokenizers import peers, texts
 from llmask import AppendableEncoder, IntervalCounter, Tokenizer
 
@@ -146,7 +145,7 @@ def growing(tok: Tokenizer, repeat: int) -> Figures:
 
 
 def two_threads(tok: Tokenizer, repeat: int) -> Figures:
-    """A batch by one thread and by two, beside what a second thread gains here where nothing is shared, in turn.
+    """A batch by one thread and by two, in turn.
 
     Counting the same texts is the same compiled code without the lists, which one thread at a time makes.
     """
@@ -182,8 +181,6 @@ def two_threads(tok: Tokenizer, repeat: int) -> Figures:
         figures[name] = {"one": one, "two": two, "median of pairs": median}
         print(f"{name} of {len(batch)} texts: {one * 1e3:.1f} ms by one thread, {two * 1e3:.1f} ms by two: "
               f"{one / two:.2f} times, in pairs of runs {median:.2f} times")  # fmt: skip
-    figures["shared nothing"] = gains()
-    print(", ".join(f"{name}: {found:.2f} times" for name, found in figures["shared nothing"].items()))
     return figures
 
 

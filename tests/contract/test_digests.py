@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.expected import Expected, expected, sample_file, verify
-from bench.make_digests import masks_of
-from bench.twin import TokenOrder, TwinMasks
+from bench.make_digests import TwinMasks, masks_of, trie_of
 from bench.vocabularies import vocabulary
 
 KINDS_OF_WHITESPACE = ("flexible", "compact")
@@ -42,10 +41,11 @@ def check_llmask(entries: list[Expected], whitespace: str, name: str, n_position
 
 
 def test_the_twin_makes_the_digests_that_are_kept(costly: Callable[[int], int]) -> None:
-    order = TokenOrder(vocabulary("default"))
+    tokens = vocabulary("default")
+    trie = trie_of(tokens)
     entries = expected("own", "flexible", "default")
     for entry in entries[:: max(1, len(entries) // costly(3))]:
-        twin = TwinMasks(entry.row.schema, entry.row.kind, "flexible", order)
+        twin = TwinMasks(entry.row.schema, entry.row.kind, "flexible", tokens, trie)
         for instance, masks in zip(entry.row.instances, entry.masks, strict=True):
             found = masks_of(twin, instance.token_ids, set(range(len(instance.token_ids) + 1)))
             assert found == masks, f"{entry.id}: run python -m bench.make_digests and say why the masks have changed"

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from bench.explanations import errors_of
 from llmask import Compiler, LlmaskError, Tokenizer
 from tests.generators.instances import Drawer, mutated
 from tests.generators.schemas import random_schema
+from tests.long.explanations import errors_of
 
 pytest.importorskip("jsonschema", reason="the judge is not installed: pip install '.[test]'")
 

@@ -8,19 +8,51 @@ from typing import Any
 
 import pytest
 
+from llmask import Compiler, Tokenizer
 from llmask.errors import GrammarNotice, GrammarWarning, LlmaskError
 
-from .mistakes import Mistake, Warned, World, bounds, calls, commands, grammars, requests, schemas, tokenizers
+from .mistakes import (
+    Mistake,
+    Warned,
+    World,
+    bounds,
+    calls,
+    commands,
+    compilers,
+    grammars,
+    patterns,
+    requests,
+    schemas,
+    tokenizers,
+)
+from .mistakes.bnf_texts import EBNF, GBNF
+from .mistakes.lark_texts import LARK
 from .mistakes.warned import WARNED
 
 # in these every mistake has a place: a JSON pointer, or a line and a column
-WITH_PLACES = (*schemas.MISTAKES, *grammars.MISTAKES, *requests.MISTAKES)
-MISTAKES = (*WITH_PLACES, *tokenizers.MISTAKES, *calls.MISTAKES, *commands.MISTAKES, *bounds.MISTAKES)
+WITH_PLACES = (*schemas.MISTAKES, *patterns.MISTAKES, *grammars.MISTAKES, *requests.MISTAKES)
+MISTAKES = (
+    *WITH_PLACES,
+    *tokenizers.MISTAKES,
+    *calls.MISTAKES,
+    *compilers.MISTAKES,
+    *commands.MISTAKES,
+    *bounds.MISTAKES,
+)
+
+TEXTS = {"lark": LARK, "gbnf": GBNF, "ebnf": EBNF}
 
 
 @pytest.fixture(scope="module")
 def world(tiny_tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> World:
     return World(tiny_tokenizer, tmp_path_factory.mktemp("mistakes"))
+
+
+@pytest.fixture(scope="module")
+def letters() -> Compiler:
+    """A compiler whose tokens are the bytes, and one that ends."""
+    tokens = [bytes([byte]) for byte in range(256)] + [b"<eos>"]
+    return Compiler(Tokenizer.from_bytes(tokens, eos=256, special=[256]))
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake.name for mistake in MISTAKES])
@@ -37,6 +69,23 @@ def test_a_mistake_is_told_with_its_place_and_its_remedy(
         ]
         assert parts == [mistake.message, mistake.where, mistake.help]
         assert type(error) is mistake.kind
+
+
+@pytest.mark.parametrize(
+    ("notation", "name"), [(notation, name) for notation, table in TEXTS.items() for name in table]
+)
+def test_a_text_is_refused_with_its_place_and_its_remedy(letters: Compiler, notation: str, name: str) -> None:
+    bad = TEXTS[notation][name]
+    with pytest.raises(LlmaskError) as caught:
+        getattr(letters, notation)(bad.text)
+    error = caught.value
+    assert [error.message, error.where, error.help] == [bad.message, bad.where, bad.help]
+    assert type(error).__name__ == bad.kind
+    assert bad.help
+    assert "line" in bad.where
+    assert "^" in bad.where or notation != "lark"
+    parts = f"{bad.message}\n  at {bad.where}\n  {bad.help}"
+    assert str(error) == parts.encode("utf-8", "backslashreplace").decode()
 
 
 def test_the_table_has_many_mistakes_and_each_has_a_remedy() -> None:

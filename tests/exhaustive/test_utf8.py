@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import re
 import sys
+from functools import cache
 from typing import Any
 
 import pytest
@@ -16,12 +17,17 @@ import pytest
 import llmask
 from tests.reference.definition import read_mask
 
-CHARACTERS = "".join(chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point <= 0xDFFF)
 CLASSES = (
     r"[^a]", r".", r"é", r"[a-é]", r"[é-😀]", r"[😀-😎€]", r"\w", r"\W", r"\d", r"\D", r"\s", r"\S", r"[^\w\s]",
     r"[\u0080-\u07ff]", r"[\ud7ff-\ue000]", r"[\U00010000-\U0010ffff]", r"(?i:k)", r"(?i:[à-þ])",
     r"[^\U00010000-\U0010ffff]",
 )  # fmt: skip
+
+
+@cache
+def characters() -> str:
+    """All of Unicode."""
+    return "".join(chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point <= 0xDFFF)
 
 
 def tokens() -> list[bytes]:
@@ -56,7 +62,7 @@ class Members:
     """The characters of a class and every way to begin one."""
 
     def __init__(self, pattern: str) -> None:
-        self.characters = re.findall(pattern, CHARACTERS)
+        self.characters = re.findall(pattern, characters())
         self.whole = set(map(str.encode, self.characters))
         self.begun = {data[:end] for end in (1, 2, 3) for data in self.whole if len(data) > end}
 

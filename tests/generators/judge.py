@@ -211,19 +211,20 @@ class Judge:
     Parameters
     ----------
     schema : as the grammar gets it.
-    formats : assert date, ipv4 and uuid.
+    formats : assert date, ipv4 and uuid; or what a checker of `jsonschema` knows.
 
     Raises
     ------
     Unjudgeable : `jsonschema` cannot read the schema.
     """
 
-    def __init__(self, schema: Any, formats: bool = True) -> None:
+    def __init__(self, schema: Any, formats: bool | FormatChecker = True) -> None:
         kind, self._followed = _exact_kind(validator_for(schema, default=jsonschema.Draft202012Validator))
         written = read(json.dumps(_rewritten(schema)))
         if isinstance(written, dict):
             written.pop("$schema", None)  # `jsonschema` would go on with its own kind where a reference leads back here
-        self._validator = kind(written, format_checker=FORMATS if formats else None)
+        checker = formats if isinstance(formats, FormatChecker) else FORMATS if formats else None
+        self._validator = kind(written, format_checker=checker)
 
     def is_valid(self, text: str | bytes) -> bool:
         """Whether the JSON text fulfils the schema.

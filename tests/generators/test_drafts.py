@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
-from bench.conformance.differential import check
 from llmask.frontends.json_schema.reading.keywords import KEYWORDS, SINCE, UNTIL, draft_of
 from tests.generators.drafts import DRAFTS, OLDER, older_schema
 from tests.generators.judge import Judge
 from tests.generators.schemas import keywords_of
+from tests.long.differential import check
 
 
 @pytest.mark.long

@@ -51,7 +51,7 @@ EXCUSED = {
 }
 # What stands for something in a line, and something that it may be
 PLACEHOLDERS = {
-    r"bench\.attack NAME --seed S --size N": "bench.attack walks --seed 1 --size 10",
+    r"tests\.long NAME": "tests.long bits",
     r"--NAME FILE": "--lark FILE",
     r"-k NAME": "-k sql",
     r"llmask COMMAND": "llmask generate",
@@ -167,7 +167,7 @@ def way(line: Line) -> str:
         return "collected"
     if words[0] == "echo" or (words[0] == "llmask" and words[1] != "bench"):
         return "run" if line.is_shown else "parsed"
-    if words[0] == "llmask" or re.match(r"python -m (bench|llmask)\.", " ".join(words)):
+    if words[0] == "llmask" or re.match(r"python -m (bench|llmask|tests)\.", " ".join(words)):
         return "parsed"
     return ""
 
@@ -370,10 +370,10 @@ def test_commands_take_the_arguments_that_are_shown(
         ("python -m bench.vocabulary_files", True, "the following arguments are required"),
         ("python -m bench.page --pears", False, "unrecognized arguments: --pears"),
         ("python -m bench.loop --batches", True, "expected one argument"),
-        ("python -m bench.attack walk", True, "invalid choice"),
-        ("python -m bench.scaling nest", True, "no study nest"),
-        ("python -m bench.conformance suite --motors x", False, "unrecognized arguments: --motors"),
-        ("python -m bench.processors 2", False, "2"),
+        ("python -m tests.long bit", True, "invalid choice"),
+        ("python -m bench.scaling nesting", True, "no study nesting"),
+        ("python -m tests.long suite --motors x", False, "unrecognized arguments: --motors"),
+        ("python -m bench.walk 2", False, "2"),
         ("llmask generate", True, "is required"),
         ("llmask check a --instances b", True, "unrecognized arguments"),
         ("llmask explode", False, "there is no command explode"),

@@ -1,1 +1,1 @@
-"""Conformance in small: fixed seeds, and thresholds that may only become stricter. bench/conformance has it in full."""
+"""Conformance in small: fixed seeds, and thresholds that may only become stricter. tests/long has it in full."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.conformance.subject import Subject
+from tests.long.subject import Subject
 
 
 @pytest.fixture(scope="session")

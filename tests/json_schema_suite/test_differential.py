@@ -7,11 +7,22 @@ from collections.abc import Callable
 
 import pytest
 
-from bench.conformance.differential import ANY, DRAWN, FALSE, FRACTION, MUTATED, REJECTED, Comparison, text_of
-from bench.conformance.subject import Subject
 from tests.generators.drafts import OLDER, older_schema
 from tests.generators.judge import Judge
 from tests.generators.schemas import VOCABULARY
+from tests.long.differential import (
+    ANY,
+    DRAWN,
+    FALSE,
+    FRACTION,
+    MUTATED,
+    OF_CORPUS,
+    REJECTED,
+    Comparison,
+    Corpus,
+    text_of,
+)
+from tests.long.subject import Subject
 
 SEED = 20261121
 N_PAIRS = 4000
@@ -51,6 +62,12 @@ def test_random_pairs_of_older_drafts_agree_with_jsonschema(subject: Subject, sc
     assert not rare, text
 
 
+def test_changed_schemas_of_a_corpus_agree_with_jsonschema(subject: Subject, costly: Callable[[int], int]) -> None:
+    counts = Comparison(subject, SEED, n_walks=5, draw=Corpus(SEED)).run(costly(1000))
+    assert counts.differences == [], text_of(counts)
+    assert counts.pairs[OF_CORPUS] > 0
+
+
 def test_a_difference_is_found_made_smaller_and_written_so_that_it_repeats(subject: Subject) -> None:
     comparison = Comparison(subject, 1)
     schema = {"type": "object", "properties": {"a": {"maximum": 5}, "b": {"type": "string"}}, "maxProperties": 3}
@@ -58,7 +75,7 @@ def test_a_difference_is_found_made_smaller_and_written_so_that_it_repeats(subje
     original, subject_grammar = Subject.grammar, subject.grammar
     assert subject_grammar(schema) is not None
     try:
-        Subject.grammar = lambda self, schema, *rest: original(self, _forgetful(schema), *rest)  # type: ignore[method-assign]
+        Subject.grammar = lambda self, schema, *rest, **options: original(self, _forgetful(schema), *rest, **options)  # type: ignore[method-assign]
         comparison._pair(schema, grammar, MUTATED, {"b": "x", "a": 7}, False)
     finally:
         Subject.grammar = original  # type: ignore[method-assign]

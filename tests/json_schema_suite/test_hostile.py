@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import llmask
-from bench.conformance import hostile
-from bench.conformance.hostile import BAD, BUILD
-from bench.conformance.subject import Subject
-from bench.conformance.walks import Walker
-from bench.conformance.workers import Worker, address_space, limit_memory
 from llmask.frontends.json_schema.reading.references import References
+from tests.long import hostile
+from tests.long.hostile import BAD, BUILD
+from tests.long.subject import Subject
+from tests.long.walks import Walker
+from tests.long.workers import Worker, address_space, limit_memory
 
-# Right, but slow: seconds each. `python -m bench.conformance hostile` runs them.
+# Right, but slow: seconds each. `python -m tests.long hostile` runs them.
 SLOW = {
     "allOf of anyOf, 3^20",
     "enum of 1,000,000 integers",

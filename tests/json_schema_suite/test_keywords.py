@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.conformance import keywords, suite
-from bench.conformance.cases import Case, typed_cases
+from tests.long import keywords, suite
+from tests.long.cases import Case, typed_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "bench" / "recorded" / "suite"

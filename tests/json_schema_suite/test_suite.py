@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.conformance import suite
-from bench.conformance.cases import Case, cases, folder_of, registry
+from tests.long import suite
+from tests.long.cases import Case, cases, folder_of, registry
 
 # (group, draft): right verdicts of all; raise them when the engine does better
 LEAST_RIGHT = {

@@ -9,23 +9,23 @@ from typing import Any
 
 import pytest
 
-from bench.conformance import walks
-from bench.conformance.completion import Completion, DeadEnd
-from bench.conformance.subject import Refused, Subject
 from tests.generators.crowded import crowded_schema
 from tests.generators.judge import Judge
 from tests.generators.schemas import random_schema
+from tests.long import walks
+from tests.long.completion import Completion, DeadEnd
+from tests.long.corpora import maskbench
+from tests.long.subject import Refused, Subject
 
 MOST_REFUSED = 0.12  # of MaskBench's schemas; lower it when the engine refuses fewer
 
 
 def test_documents_of_real_schemas_are_valid(shared_dir: Path, subject: Subject, costly: Callable[[int], int]) -> None:
     rng = random.Random(20261121)
-    schemas = walks.maskbench_schemas()
-    if not schemas:
-        pytest.skip(f"no shared data at {shared_dir / 'data' / 'maskbench'}")
-    schemas = rng.sample(schemas, costly(30))
-    report = walks.run(subject, schemas, 4 * len(schemas), rng, n_probes=2)
+    entries = rng.sample(maskbench(), costly(30))
+    schemas = [(entry.id, entry.schema) for entry in entries]
+    known = {entry.id: entry.documents for entry in entries}
+    report = walks.run(subject, schemas, 4 * len(schemas), rng, n_probes=2, known=known)
     assert report.faults == []
     refused = sum(n for what, n in report.counts.items() if what.startswith("refused"))
     assert refused <= MOST_REFUSED * len(schemas), report.counts

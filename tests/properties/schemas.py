@@ -12,10 +12,13 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
+
+from jsonschema import Draft202012Validator, FormatChecker
+
+from tests.generators.judge import Judge
 
 Schema = Any
 Maker = Callable[[random.Random], Any]
@@ -288,54 +291,20 @@ def ids_by_bytes(tokenizer: Any) -> dict[bytes, int]:
 ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+|" + r'"(\\.|[^"\\])*"@\S+')
 
 
-def exact(text: str) -> Decimal:
-    """A number as it is written; an exponent beyond what Decimal can hold becomes a huge one."""
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        mantissa, _, exponent = text.lower().partition("e")
-        return Decimal(f"{mantissa}e{'-' if exponent.startswith('-') else ''}{10**8}")
-
-
 @cache
-def _validator() -> tuple[Any, Any]:
-    """A validator and a format checker of `jsonschema` that read numbers exactly and look at all of an address."""
-    from jsonschema import Draft202012Validator, FormatChecker, ValidationError
-    from jsonschema.validators import extend
-
-    def is_integer(checker: Any, value: Any) -> bool:
-        is_whole = isinstance(value, Decimal) and value == value.to_integral_value()
-        return is_whole or (isinstance(value, int) and not isinstance(value, bool))
-
-    def multiple_of(validator: Any, factor: Any, value: Any, schema: Any) -> Iterator[Any]:
-        if validator.is_type(value, "number") and remainder(Decimal(value), int(factor)):
-            yield ValidationError(f"{value} is not a multiple of {factor}")
-
-    checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer)
+def _formats() -> FormatChecker:
+    """The checkers of `jsonschema`; of an address all is looked at."""
     formats = FormatChecker(formats=())
     formats.checkers = dict(Draft202012Validator.FORMAT_CHECKER.checkers)
     formats.checks("email")(lambda value: not isinstance(value, str) or ADDRESS.fullmatch(value) is not None)
-    return extend(Draft202012Validator, {"multipleOf": multiple_of}, type_checker=checker), formats
-
-
-def remainder(value: Decimal, factor: int) -> int:
-    """What is left of a number divided by an integer, not 0 when it is no integer; exponents may be huge."""
-    _, digits, exponent = value.as_tuple()
-    mantissa = int("".join(map(str, digits)))
-    if not isinstance(exponent, int) or exponent >= 0:
-        return mantissa * pow(10, int(exponent), factor) % factor
-    if value != value.to_integral_value():
-        return 1
-    return int(value) % factor
+    return formats
 
 
 def formats_without_judge() -> list[str]:
     """Formats that `jsonschema` takes for valid whatever the string, as an optional package is not installed."""
-    return sorted(FORMATS.keys() - _validator()[1].checkers.keys())
+    return sorted(FORMATS.keys() - _formats().checkers.keys())
 
 
 def is_valid(schema: Schema, text: str | bytes) -> bool:
     """What `jsonschema` says of a document; numbers are read exactly, formats are asserted."""
-    validator, formats = _validator()
-    precise = json.loads(json.dumps(schema), parse_float=exact)
-    return bool(validator(precise, format_checker=formats).is_valid(json.loads(text, parse_float=exact)))
+    return Judge(schema, _formats()).is_valid(text)

@@ -230,9 +230,6 @@ def test_masks_are_the_same_if_every_token_is_led_through_the_lexer(
     assert every > 100
 
 
-CHARACTERS = [chr(code) for code in range(0x80, 0x110000) if not 0xD800 <= code < 0xE000]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "before"),
@@ -253,7 +250,8 @@ def test_tokens_that_end_inside_of_the_last_character(request: Any, model: str |
     matcher = llmask.Compiler(tokenizer, canonical=True).json_schema(schema).matcher()
     ids = tokenizer.encode(f'"{before}')
     matcher.accept_tokens(ids)
-    n, every = len(ids), tokenizer.encode_batch([f'"{before}{character}"' for character in CHARACTERS])
+    characters = [chr(code) for code in range(0x80, 0x110000) if not 0xD800 <= code < 0xE000]
+    n, every = len(ids), tokenizer.encode_batch([f'"{before}{character}"' for character in characters])
     expected = {encoded[n] for encoded in every if encoded[:n] == ids and is_cut_off(tokenizer.token_bytes(encoded[n]))}
     allowed = {token for token in read_mask(matcher, tokenizer.vocab_size) if is_cut_off(tokenizer.token_bytes(token))}
     assert allowed == expected

@@ -1,6 +1,6 @@
 """Damaged vocabulary files end in a VocabularyError or in a tokenizer that works, soon and without much memory.
 
-`python -m bench.corrupt` does the same with real files, 10,000 times each.
+`python -m tests.long files` does the same with real files.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 import llmask
-from bench.corrupt import MAX_BYTES, MAX_SECONDS, load, try_mutations, use
 from bench.sentencepiece_files import BPE, UNIGRAM, model_bytes
 from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.gguf_write import write_gguf
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.conftest import SEED
+from tests.long.files import MAX_BYTES, MAX_SECONDS, load, try_mutations, use
 from tests.unit.vocabulary.charsmap_files import charsmap_bytes
 
 LETTERS = [chr(code) for code in range(97, 123)]

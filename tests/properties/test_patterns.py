@@ -1,4 +1,4 @@
-"""Random patterns of every construct mean what Python's `re` says; `python -m bench.regexes` does it at length."""
+"""Random patterns of every construct mean what Python's `re` says; at length: `python -m tests.long patterns`."""
 
 from __future__ import annotations
 

@@ -7,31 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from bench.scaling.drawn import DocumentMaker, SchemaMaker
 from bench.scaling.resident import resident_mib
 from bench.scaling.results import Plot, Result, Table, Target
 from bench.scaling.run import STUDIES
-
-
-@pytest.mark.parametrize("shape", ["tagged", "sections"])
-def test_a_drawn_schema_has_its_size_and_is_the_same_every_time(shape: str) -> None:
-    schema = SchemaMaker(1).schema(30_000, shape)
-    Draft202012Validator.check_schema(schema)
-    assert 30_000 < len(json.dumps(schema)) < 45_000
-    assert schema == SchemaMaker(1).schema(30_000, shape)
-    assert schema != SchemaMaker(2).schema(30_000, shape)
-
-
-@pytest.mark.long
-def test_drawn_values_fulfil_their_definitions() -> None:
-    # An example of eight characters once stood beside patterns that allow four.
-    schema = SchemaMaker(3).schema(300_000, "tagged")
-    maker = DocumentMaker(schema, 4)
-    for name in schema["$defs"]:
-        whole = {"$ref": f"#/$defs/{name}", "$defs": schema["$defs"]}
-        Draft202012Validator(whole).validate(maker.value({"$ref": f"#/$defs/{name}"}, 0))
 
 
 def test_every_study_has_a_module_with_a_function() -> None:
@@ -69,9 +48,5 @@ def test_resident_memory_is_a_plausible_number_of_mebibytes() -> None:
 def test_a_study_runs_both_engines(shared_dir: Path) -> None:
     for package in ("llguidance", "tiktoken"):
         pytest.importorskip(package, reason=f"{package} is not installed")
-    nesting = importlib.import_module("bench.scaling.nesting")
-    result = nesting.study(0.001)
-    assert {row[0] for row in result.tables[0].rows} == {
-        f"{engine}, {shape}" for engine in ("llmask", "llguidance") for shape in nesting.SHAPES
-    }
-    assert all(row[2] > 0 for row in result.tables[0].rows)
+    result = importlib.import_module("bench.scaling.output_length").study(0.001)
+    assert [row[0] for row in result.tables[0].rows] == ["llmask", "llguidance"]

@@ -3,12 +3,12 @@ r"""Texts that may be anywhere: their intersection has a string, and no search n
     u* x u* t     x with any characters before and after it, and a tail t
 
 A string of each x, one after the other and then t, is in the intersection of several such expressions (two-sided ideals
-of the strings over u). It is so after any other characters, too, so no text leads to an empty derivative, however many
-there are: 2^192 of ^(?=.*a.{64}b)(?=.*c.{64}d)(?=.*e.{64}f). A union has the strings of its members, so one member of
-this form is enough. With a bound of the length, u{low,high} t, the strings of all x must have `high` characters at most.
+of the strings over u). It is so after any other characters, too. So no text leads to an empty derivative, however many
+derivatives there are: 2^192 of ^(?=.*a.{64}b)(?=.*c.{64}d)(?=.*e.{64}f). A union has the strings of its members, so one
+member of this form is enough. With a bound of the length, u{low,high} t, all x together take `high` characters at most.
 
-Which u may stand around x is asked for one node of a character: u has to match all that it does. Strings of x are looked
-for among these, too.
+Which u may be around x is asked for the node of one character: u has to match all that it does. Strings of x are looked
+for among these characters, too.
 
 In: an intersection, the node of a character. Out: the room that is left. Cost: 0.1 us an operand.
 """

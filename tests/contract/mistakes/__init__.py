@@ -38,6 +38,29 @@ class Mistake(NamedTuple):
     kind: type[LlmaskError]
 
 
+class Bad(NamedTuple):
+    """A text of a grammar that is refused: what is said of it, and the name of the error's class.
+
+    A place that is `1:22-26` is line 1, columns 22 to 26: the message shows the line and marks these.
+    """
+
+    text: str
+    message: str
+    place: str
+    help: str
+    kind: str = "GrammarError"
+
+    @property
+    def where(self) -> str:
+        """The place as the error has it, with the line and marks below it."""
+        found = re.fullmatch(r"(\d+):(\d+)-(\d+)", self.place)
+        if found is None:
+            return self.place
+        number, first, last = map(int, found.groups())
+        line = self.text.split("\n")[number - 1]
+        return f"line {number}, column {first}\n    {line}\n    {' ' * (first - 1)}{'^' * (last - first + 1)}"
+
+
 class Warned(NamedTuple):
     """A call that compiles with a warning, in whole `message`; `is_told`: by Python's warnings, too."""
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 
 import pytest
 
 from llmask.regex.code_points import TEXT
 from llmask.regex.unicode_scripts import EXTENSIONS, SCRIPTS, SHORT_NAMES, script
 
-ASSIGNED = "".join(chr(c) for c in TEXT if unicodedata.category(chr(c)) not in ("Cn", "Co"))
+
+@cache
+def assigned() -> str:
+    """Every character that Python's Unicode knows."""
+    return "".join(chr(c) for c in TEXT if unicodedata.category(chr(c)) not in ("Cn", "Co"))
 
 
 @pytest.mark.long
@@ -18,7 +23,7 @@ def test_scripts_are_those_of_the_package_regex(name: str) -> None:
     regex = pytest.importorskip("regex", reason="the package regex is absent")
     found = script(name, False)
     assert found is not None
-    assert {c for c in ASSIGNED if ord(c) in found} == set(regex.findall(rf"\p{{Script={name}}}", ASSIGNED))
+    assert {c for c in assigned() if ord(c) in found} == set(regex.findall(rf"\p{{Script={name}}}", assigned()))
 
 
 def test_extensions_add_what_several_scripts_share() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import llmask
-from llmask.errors import GrammarError, LimitExceeded
-from tests.unit.frontends.bnf import bad_grammars
+from llmask.errors import LimitExceeded
 
 MEANINGS = [
     # grammar, sentences, other texts
@@ -41,14 +40,6 @@ def test_meaning(compiler: llmask.Compiler, text: str, sentences: list[str], oth
             assert not matcher.is_accepting(), other
         except llmask.TokenRejected:
             pass
-
-
-@pytest.mark.parametrize("name", bad_grammars.EBNF)
-def test_errors_say_what_where_and_how_to_mend(compiler: llmask.Compiler, name: str) -> None:
-    text, message = bad_grammars.EBNF[name]
-    with pytest.raises(GrammarError) as caught:
-        compiler.ebnf(text)
-    assert str(caught.value) == message
 
 
 def test_groups_nest_to_a_limit(compiler: llmask.Compiler) -> None:

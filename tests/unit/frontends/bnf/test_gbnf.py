@@ -6,7 +6,6 @@ import pytest
 
 import llmask
 from llmask.errors import GrammarError, LimitExceeded
-from tests.unit.frontends.bnf import bad_grammars
 
 MEANINGS = [
     # grammar, sentences, other texts
@@ -52,14 +51,6 @@ def test_meaning(compiler: llmask.Compiler, text: str, sentences: list[str], oth
             assert not matcher.is_accepting(), other
         except llmask.TokenRejected:
             pass
-
-
-@pytest.mark.parametrize("name", bad_grammars.GBNF)
-def test_errors_say_what_where_and_how_to_mend(compiler: llmask.Compiler, name: str) -> None:
-    text, message = bad_grammars.GBNF[name]
-    with pytest.raises(GrammarError) as caught:
-        compiler.gbnf(text)
-    assert str(caught.value) == message.encode("utf-8", "backslashreplace").decode()
 
 
 def test_the_last_definition_counts_with_a_warning(compiler: llmask.Compiler) -> None:

@@ -56,12 +56,6 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         '  did you mean "string"?',
     ),
     (
-        {"type": "strin"},
-        GrammarError,
-        "\"type\" must be the name of a JSON type or a list of such names, not 'strin'\n  at #/type\n"
-        '  did you mean "string"?',
-    ),
-    (
         {"type": ["null", "Int"]},
         GrammarError,
         '"type" must be the name of a JSON type or a list of such names, not a list\n  at #/type\n'
@@ -87,11 +81,6 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         "\"maxItems\" must be a non-negative integer, not '3'\n  at #/maxItems\n  write it without quotes: 3",
     ),
     (
-        {"multipleOf": 0},
-        GrammarError,
-        '"multipleOf" must be a number above 0, not 0\n  at #/multipleOf\n  write a number above 0, such as 10 or 0.01',
-    ),
-    (
         {"minimum": float("inf")},
         GrammarError,
         '"minimum" must be a number, not inf\n  at #/minimum\n  write a number, such as 3 or 0.5',
@@ -102,13 +91,6 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         '"required" must be a list of names, not \'a\'\n  at #/required\n  write a list: ["name"]',
     ),
     (
-        {"anyOf": []},
-        GrammarError,
-        '"anyOf" must be a list of schemas with at least one member, not an empty list\n'
-        "  at #/anyOf\n"
-        '  write a list of one or more: [{"type": "string"}, {"type": "null"}]',
-    ),
-    (
         {"properties": 3},
         GrammarError,
         '"properties" must be an object whose values are schemas, not 3\n'
@@ -116,11 +98,6 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         '  write each name with its schema: {"name": {"type": "string"}}',
     ),
     ({"enum": 3}, GrammarError, '"enum" must be a list of values, not 3\n  at #/enum\n  write a list: ["a", "b"]'),
-    (
-        {"const": {1, 2}},
-        GrammarError,
-        "{1, 2} is not a JSON value\n  at #\n  give a dict, list, str, number, True, False or None",
-    ),
     (
         {"const": "\ud800"},
         GrammarError,
@@ -155,25 +132,11 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         "a listed number has more than 10000 digits\n  at #\n  Describe it by bounds.",
     ),
     (
-        {"$ref": "#"},
-        GrammarError,
-        "the schema refers to itself without describing anything\n"
-        "  at #\n"
-        "  describe something before the reference comes back: a type, or properties that hold it",
-    ),
-    (
         {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "items": {"$ref": "#/$defs/a"}},
         GrammarError,
         "the schema refers to itself without describing anything\n"
         "  at #/$defs/a\n"
         "  describe something before the reference comes back: a type, or properties that hold it",
-    ),
-    (
-        {"$schema": "https://json-schema.org/draft/2020-12/schema", "items": [{}]},
-        GrammarError,
-        '"items" is a list, which draft 2020-12 writes as "prefixItems"\n'
-        "  at #/items\n"
-        '  rename it to "prefixItems", and "additionalItems" to "items"',
     ),
     (
         {"$ref": "https://example.org/other.json"},
@@ -194,13 +157,6 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         '  Leave out "uniqueItems" or "contains".',
     ),
     (
-        {"type": "array", "uniqueItems": True, "items": {"type": "boolean"}, "minItems": 3},
-        UnsatisfiableSchema,
-        "no document fulfils the schema: minItems is 3, and there are 2 different items at most\n"
-        "  at #\n"
-        "  lower how many are needed, allow more values, or take out uniqueItems",
-    ),
-    (
         {"type": "array", "uniqueItems": True, "prefixItems": [{"const": 1}, {"const": 1.0}], "minItems": 2},
         UnsatisfiableSchema,
         "no document fulfils the schema: the items that must be there do not have enough different values\n"
@@ -215,18 +171,6 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         "  lower how many are needed, allow more values, or take out uniqueItems",
     ),
     (
-        False,
-        UnsatisfiableSchema,
-        "no document fulfils the schema: the schema is false\n  at #\n  write true, or {}, for any value",
-    ),
-    (
-        {"not": {}},
-        UnsatisfiableSchema,
-        "no document fulfils the schema: the schema is false\n"
-        "  at #/not\n"
-        "  write true, or {}, for any value, or take out what asks for one here",
-    ),
-    (
         {"not": {"type": ["null", "boolean", "number", "string", "array", "object"]}},
         UnsatisfiableSchema,
         "no document fulfils the schema: the schema is false\n"
@@ -239,19 +183,6 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         "no document fulfils the schema: none of the alternatives fulfils the other keywords\n"
         "  at #\n"
         "  let one of them agree with the keywords beside them",
-    ),
-    (
-        {"oneOf": [{"type": "object"}, {"type": "object"}]},
-        UnsatisfiableSchema,
-        "no document fulfils the schema: no type fulfils all of the schemas that hold here\n  at #/oneOf/0\n"
-        "  write anyOf where one of the schemas is enough, or take one out",
-    ),
-    (
-        {"type": "array", "contains": True, "minItems": 3, "maxItems": 2},
-        UnsatisfiableSchema,
-        "no document fulfils the schema: 3 items are needed and maxItems is 2\n"
-        "  at #\n"
-        "  raise maxItems, or lower minItems and minContains",
     ),
     (
         {"if": {"$ref": "#"}, "then": True, "else": False},
@@ -287,13 +218,6 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         "  minimum is 5 and exclusiveMaximum is 5: lower the one, or raise the other",
     ),
     (
-        {"type": "integer", "minimum": 3, "maximum": 3, "multipleOf": 2},
-        UnsatisfiableSchema,
-        "no document fulfils the schema: no integer fulfils all of its keywords\n"
-        "  at #\n"
-        "  no value is left by minimum, maximum, multipleOf: change one of them, or take it out",
-    ),
-    (
         {"type": "string", "minLength": 4, "maxLength": 3},
         UnsatisfiableSchema,
         "no document fulfils the schema: no string fulfils all of its keywords\n  at #\n"
@@ -317,13 +241,6 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         "  no value is left by pattern, maxLength: change one of them, or take it out",
     ),
     (
-        {"type": "string", "enum": [1]},
-        UnsatisfiableSchema,
-        "no document fulfils the schema: no value of const or enum fulfils the other keywords\n"
-        "  at #\n"
-        '  list values of the type "string", or change the type',
-    ),
-    (
         {"allOf": [{"type": "string"}, {"type": "null"}]},
         UnsatisfiableSchema,
         "no document fulfils the schema: no type fulfils all of the schemas that hold here\n  at #/allOf/0\n"
@@ -333,13 +250,6 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         {"type": "array", "minItems": 2, "maxItems": 1},
         UnsatisfiableSchema,
         "no document fulfils the schema: minItems is 2 and maxItems is 1\n  at #\n  lower the one, or raise the other",
-    ),
-    (
-        {"type": "object", "required": ["a", "b"], "maxProperties": 1},
-        UnsatisfiableSchema,
-        "no document fulfils the schema: 2 properties are required and maxProperties is 1\n"
-        "  at #\n"
-        '  raise maxProperties, or take names out of "required"',
     ),
     (
         {"type": "object", "minProperties": 2, "maxProperties": 1},
@@ -406,7 +316,7 @@ def nested_list(depth: int) -> Any:
 
 
 HOSTILE: list[tuple[str, Any, Limits, str]] = [
-    ("deep", nested(100_000), Limits(), "the schema is nested deeper than 400 (limits.max_schema_depth)"),
+    ("deep", lambda: nested(100_000), Limits(), "the schema is nested deeper than 400 (limits.max_schema_depth)"),
     (
         "deep allOf",
         {"allOf": [{"allOf": [{"allOf": [{"type": "null"}]}]}]},
@@ -455,7 +365,7 @@ HOSTILE: list[tuple[str, Any, Limits, str]] = [
 @pytest.mark.parametrize(("schema", "limits", "message"), [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE])
 def test_hostile_schemas_meet_a_limit(judge: Any, schema: Any, limits: Limits, message: str) -> None:
     with pytest.raises(LimitExceeded) as caught:
-        judge.translate(schema, limits=limits)
+        judge.translate(schema() if callable(schema) else schema, limits=limits)
     assert caught.value.message == message
 
 

@@ -1,4 +1,4 @@
-"""llmask/frontends/lark/attributes.py: what stands in brackets behind a rule's name; errors are in bad_grammars.py."""
+"""llmask/frontends/lark/attributes.py: what stands in brackets behind the name of a rule."""
 
 from __future__ import annotations
 

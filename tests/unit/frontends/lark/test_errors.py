@@ -1,30 +1,10 @@
-"""Every bad grammar of the table is refused with the whole message that stands there."""
+"""Limits and arguments of Lark grammars; texts that are refused are in tests/contract/mistakes/texts.py."""
 
 from __future__ import annotations
 
 import pytest
 
 import llmask
-from tests.unit.frontends.lark.bad_grammars import BAD_GRAMMARS
-
-
-@pytest.mark.parametrize(("name", "kind", "grammar", "message"), BAD_GRAMMARS, ids=[row[0] for row in BAD_GRAMMARS])
-def test_bad_grammars(compiler: llmask.Compiler, name: str, kind: str, grammar: str, message: str) -> None:
-    with pytest.raises(llmask.LlmaskError) as caught:
-        compiler.lark(grammar)
-    assert str(caught.value) == message
-    assert type(caught.value).__name__ == kind
-
-
-def test_every_message_has_its_three_parts(compiler: llmask.Compiler) -> None:
-    for name, _, grammar, _ in BAD_GRAMMARS:
-        with pytest.raises(llmask.LlmaskError) as caught:
-            compiler.lark(grammar)
-        error = caught.value
-        assert error.where is not None, name
-        assert "line" in error.where, name
-        assert "^" in error.where, name
-        assert error.help, name
 
 
 def test_a_grammar_has_a_limit(compiler: llmask.Compiler) -> None:
