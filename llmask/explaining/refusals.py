@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import GrammarError, UnsatisfiableSchema
 from ..frontends.json_schema import SchemaOptions, compile_schema
+from ..frontends.json_schema.meaning.place import SchemaAt
 from ..frontends.json_schema.meaning.single_keywords import (
     KEY,
     Single,
@@ -38,9 +39,6 @@ from ..store.loaded_grammar import LoadedGrammar
 from ..store.store import Store
 from ..work import spend
 from .values import Keys, Text, Value, pointer_of
-
-if TYPE_CHECKING:
-    from ..frontends.json_schema.meaning.place import SchemaAt
 
 MUCH_SPACE = 4096  # bytes
 # What options ask of the spelling of a document, at its freest.

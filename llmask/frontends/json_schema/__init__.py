@@ -29,20 +29,18 @@ In: a schema (`dict` or `bool`). Out: `SchemaGrammar`. Cost: 150 to 200 us for a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import LimitExceeded, UnsatisfiableSchema
 from llmask.frontends.json_schema.ledger import ledger_of
 from llmask.frontends.json_schema.lexical.spacing import with_spacing
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.satisfiable import productive_states
 from llmask.frontends.json_schema.reading.options import SchemaGrammar, SchemaOptions, check_formats
 from llmask.frontends.json_schema.reading.pointers import ROOT, pointer
 from llmask.frontends.json_schema.writing.translation import Translation
 from llmask.frontends.regex.json_strings import DEFAULT_STYLE
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.regex.nodes import RegexNodes
+from llmask.regex.nodes import RegexNodes
 
 __all__ = ["SchemaGrammar", "SchemaOptions", "check_productive", "compile_schema"]
 

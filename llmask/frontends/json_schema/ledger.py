@@ -18,16 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.frontends.json_schema.meaning.closed import SPEAK_OF_OTHERS
 from llmask.frontends.json_schema.reading.keywords import Shape
 from llmask.frontends.json_schema.reading.options import LedgerEntry, SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.reading.references import References
+from llmask.frontends.json_schema.reading.references import References
 
 SchemaAt = tuple[Any, Path]
 

@@ -19,12 +19,10 @@ Cost: text only; a format is compiled when a schema names it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
 from llmask.frontends.json_schema.formats import hosts, international_hosts, patterns, resources, times
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
+from llmask.regex.nodes import RegexNodes
 
 __all__ = ["AT_MOST", "FORMATS", "Format"]
 

@@ -21,16 +21,12 @@ In: a store's nodes. Out: the node of all JSON spellings of the texts. Cost: 0.1
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from llmask.frontends.json_schema.formats.hosts import ADDRESS_LITERAL, HOSTNAME, NAME, local_part, mailbox
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_machines import ENTRIES_A_UNIT, node_of
 from llmask.frontends.regex.json_strings import style_of
+from llmask.regex.nodes import RegexNodes
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
 
 BEYOND_ASCII = r"\u0080-\u{10FFFF}"
 # Members of a class beside ASCII, and how many code points of it always make a label of 62 octets at most: four of

@@ -5,15 +5,13 @@ In: a store's nodes. Out: nodes. Cost: a look-up.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from llmask.frontends.json_schema.lexical.number_machines import MAY, NEVER
 from llmask.frontends.json_schema.lexical.numbers import NumberRange, number_node
 from llmask.frontends.json_schema.lexical.strings import free_string
 from llmask.frontends.regex.json_strings import style_of
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
+from llmask.regex.nodes import RegexNodes
 
 WHITE_SPACE = 1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D
 

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.number_machines import MAY, MUST, NEVER
+from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import literals_node
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
 
 MAX_DIGITS = 10_000  # of a listed number, zeros included
 MAX_BITS = 33_000  # of an integer with so many digits

@@ -11,16 +11,14 @@ In: machines for numbers with and without minus sign. Out: a node. Cost: about 5
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from llmask.frontends.json_schema.lexical.number_machines import DOT, HOPELESS, MAX_STATES, Machine, Row, too_large
+from llmask.regex.nodes import RegexNodes
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
 
 MINUS, OTHER = DOT + 1, DOT + 2
 LOOP = -2  # in a row: the state itself

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor, gcd, lcm
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node, plain_numeral
@@ -32,9 +32,7 @@ from llmask.frontends.json_schema.lexical.number_machines import (
     unlisted,
 )
 from llmask.frontends.json_schema.lexical.scientific_numbers import Magnitudes, listed_with_exponent, scientific_node
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
+from llmask.regex.nodes import RegexNodes
 
 MAX_LISTED = 20_000  # multiples that are listed rather than counted
 MAX_EXCLUDED = 1000  # numbers that the automaton knows; more are taken away from it by a complement

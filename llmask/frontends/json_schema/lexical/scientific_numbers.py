@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,11 +30,9 @@ from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node
 from llmask.frontends.json_schema.lexical.number_automata import STATE_WORK, Product, States
 from llmask.frontends.json_schema.lexical.number_machines import DOT, HOPELESS, Row, divisibility
+from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import literals_node
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
 
 LEAST, MOST = Decimal("5e-324"), Decimal("1.7976931348623157e308")  # the doubles above 0
 SMALL, LARGE = range(-324, -4), range(16, 309)  # exponents

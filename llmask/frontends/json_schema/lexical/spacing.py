@@ -20,17 +20,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.lexical.lexemes import punctuation_of, white_space
+from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN, SKIP, GuardId, RuleId, StateId
 from llmask.grammar.rules import Rules
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.reading.options import SchemaOptions
-    from llmask.regex.nodes import RegexNodes
+from llmask.regex.nodes import RegexNodes
 
 MAX_DEPTH = 32
 MAX_EDGES = 100_000

@@ -8,16 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.regex.json_strings import json_char, json_string_body, style_of
 from llmask.regex.code_points import JOIN_SURROGATES, SURROGATE_PAIR, CodePointSet
+from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import FEW, literals_node, words_node
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
 
 QUOTE = b'"'
 MAX_LITERAL = 2**20  # characters: each takes a node or two

@@ -6,13 +6,11 @@ In: a schema. Out: something that others which allow the same share. Cost: micro
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.reading.keywords import NOT
 from llmask.frontends.json_schema.reading.pointers import Path
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
 
 MAX_SPELLED = 500  # characters of schemas that are compared by their text
 

@@ -12,11 +12,10 @@ leaves.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from llmask.frontends.json_schema.lexical.numbers import number_node
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.conjunction import add_schema, conjunction_of
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.counts import count_range
 from llmask.frontends.json_schema.meaning.discriminators import pairs_left
 from llmask.frontends.json_schema.meaning.instances import allowed_values, fulfilling
@@ -26,9 +25,6 @@ from llmask.frontends.json_schema.meaning.object_layout import key_schemas
 from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt
 from llmask.frontends.json_schema.meaning.ranges import range_of
 from llmask.frontends.json_schema.meaning.types import types_of
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
 
 MAX_PROOF_DEPTH = 6  # properties within properties that a proof looks into
 MAX_CASES = 64  # combinations of nested alternatives that a proof looks at

@@ -5,10 +5,12 @@ In: parts. Out: a layout. Cost: a microsecond a part.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.errors import GrammarError
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.counts import count_range
+from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
 from llmask.frontends.json_schema.reading.keywords import (
     ANY_DRAFT,
     COUNTED,
@@ -20,10 +22,6 @@ from llmask.frontends.json_schema.reading.keywords import (
     Shape,
 )
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
 
 
 def items_of(context: Context, schema: dict[Any, Any], path: Path) -> tuple[list[SchemaAt], SchemaAt]:

@@ -12,10 +12,11 @@ alternative, 20 us for its marks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key, fulfilling
 from llmask.frontends.json_schema.meaning.marks import Marks, exclude_each_other, listed_under, marks_of, marks_of_parts
 from llmask.frontends.json_schema.meaning.names import name_language
@@ -23,9 +24,6 @@ from llmask.frontends.json_schema.meaning.place import Conjunction, Part, Schema
 from llmask.frontends.json_schema.meaning.string_keywords import string_node
 from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
 
 IMPLICATION_WORK = 8  # units to compare an alternative with what holds
 

@@ -13,15 +13,12 @@ else that of `evaluated.py`, whose limit `max_schema_cases` holds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.evaluated import Case, cases_of_all, without_others
-from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.reading.keywords import Shape
+from llmask.frontends.json_schema.meaning.place import SchemaAt
+from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, Shape
 
 SPEAK_OF_OTHERS = ("additionalProperties", "patternProperties", "unevaluatedProperties")
 

@@ -13,21 +13,18 @@ In: schemas with their places. Out: parts and choices. Cost: a microsecond or tw
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import GrammarError
-from llmask.frontends.json_schema.meaning.context import REFERENCES, circle
+from llmask.frontends.json_schema.meaning.context import REFERENCES, Context, circle
 from llmask.frontends.json_schema.meaning.evaluated import cases_of
 from llmask.frontends.json_schema.meaning.negation import negations
+from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, SchemaAt
 from llmask.frontends.json_schema.meaning.synthetic import all_of, negated
 from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.reading.remedies import REMEDIES
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, SchemaAt
 
 MERGE_WORK = 10  # an alternative merged with what stands beside it, besides the schemas in it: they are looked at again
 

@@ -10,26 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.lexical.lexemes import Punctuation, lexemes_of_types, punctuation_of
 from llmask.frontends.json_schema.lexical.strings import literal_string
+from llmask.frontends.json_schema.meaning.place import SchemaAt
+from llmask.frontends.json_schema.meaning.satisfiable import Need
 from llmask.frontends.json_schema.reading.hints import hints_of, suspects_of
 from llmask.frontends.json_schema.reading.keywords import UNCHECKED, Internal, Shape, is_names
+from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.reading.references import References
 from llmask.frontends.json_schema.reading.remedies import schema_help, value_help
 from llmask.grammar.kinds import RuleId, StateId
 from llmask.grammar.rules import Rules
+from llmask.regex.nodes import RegexNodes
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.meaning.satisfiable import Need
-    from llmask.frontends.json_schema.reading.options import SchemaOptions
-    from llmask.regex.nodes import RegexNodes
 
 WriteVariant = Callable[[list[bytes]], RuleId | None]
 MAX_SHAPES = 100_000

@@ -5,14 +5,10 @@ In: parts, two keywords. Out: (least, greatest or None). Cost: under a microseco
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from llmask.errors import LimitExceeded
+from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.grammar.kinds import UNBOUNDED
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import Part
 
 
 def count_range(parts: list[Part], least: str, greatest: str) -> tuple[int, int | None]:

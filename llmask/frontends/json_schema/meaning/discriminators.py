@@ -11,13 +11,11 @@ In: the schemas of a choice. Out: pairs of positions, in order. Cost: about 20 u
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.marks import Marks, exclude_each_other, marks_of
 from llmask.frontends.json_schema.meaning.place import SchemaAt
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
 
 MAX_DISCRIMINATORS = 4  # keys that an index is made for; each has a list of all that lack it
 

@@ -12,20 +12,16 @@ Cost: about 10 us a case; `limits.max_schema_cases` bounds the product of the ch
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.meaning.array_layout import items_of
-from llmask.frontends.json_schema.meaning.context import circle
+from llmask.frontends.json_schema.meaning.context import Context, circle
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.synthetic import negated
-from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_DRAFT, ANY_OF, DRAFT_2020, NOT, PREFIX
+from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_DRAFT, ANY_OF, DRAFT_2020, NOT, PREFIX, Shape
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.reading.keywords import Shape
 
 
 class Case(NamedTuple):

@@ -15,14 +15,16 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.frontends.json_schema.lexical.number_machines import MAX_DIGITS
+from llmask.frontends.json_schema.lexical.numbers import NumberRange
 from llmask.frontends.json_schema.lexical.strings import free_string
 from llmask.frontends.json_schema.meaning.alternatives import is_void
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.choices import settle
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.instances import (
     allowed_values,
     equality_key,
@@ -37,12 +39,8 @@ from llmask.frontends.json_schema.meaning.string_keywords import string_node
 from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.regex.json_strings import RAW, SHORT_ESCAPES
 from llmask.regex.code_points import TEXT, CodePointSet
+from llmask.regex.nodes import RegexNodes
 from llmask.regex.utf8 import utf8_char
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.lexical.numbers import NumberRange
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.regex.nodes import RegexNodes
 
 MAX_ALTERNATIVES = 64  # besides those that list values
 MAX_DEPTH = 3

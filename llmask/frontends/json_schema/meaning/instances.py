@@ -13,13 +13,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.lexical.numbers import NumberRange, exact_decimal
 from llmask.frontends.json_schema.lexical.strings import free_string
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.object_layout import key_schemas, keys_node
 from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
 from llmask.frontends.json_schema.meaning.ranges import range_of
@@ -28,9 +29,6 @@ from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, SOME_KEY, is_number
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
 
 MAX_VALUE_DEPTH = 100
 DEEP, KEY_WORK = 2, 2  # units for a member of what is so deep in a value: parts that are shared are read many times

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema.meaning.alike import same_schema
 from llmask.frontends.json_schema.meaning.alternatives import is_void
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, is_false
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.counts import count_range
 from llmask.frontends.json_schema.meaning.finite import texts_of
 from llmask.frontends.json_schema.meaning.instances import equality_key, fulfilling_all, listed_by
@@ -36,9 +37,6 @@ from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, EXCEPT, NOT
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.grammar.diagrams import FALSE, TRUE, Condition, Diagrams
 from llmask.work import share, spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
 
 SHARE = 2  # reading alternatives may take this part of the work, so that some is left to write them one by one
 COUNTS = {"type", "minProperties", "maxProperties", "minItems", "maxItems"}

@@ -11,19 +11,17 @@ In: parts of a place. Out: `Marks`. Cost: about 20 us a schema, made once each.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.frontends.json_schema.meaning.alike import same_schema
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key
 from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, NOT
 from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
 
 
 class Marks(NamedTuple):

@@ -19,10 +19,12 @@ Cost: a microsecond or two a keyword, once for each schema.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.frontends.json_schema.meaning.array_layout import counted_of, items_of
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.evaluated import cases_of
+from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
 from llmask.frontends.json_schema.meaning.string_keywords import format_of
 from llmask.frontends.json_schema.meaning.synthetic import KeySet, all_of, negated, schema_of_value
 from llmask.frontends.json_schema.meaning.types import ALL_TYPES
@@ -47,10 +49,6 @@ from llmask.frontends.json_schema.reading.keywords import (
 )
 from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
 
 GATHERED_WORK = 10  # units for each schema that one takes in, the first two left aside
 Negation = Callable[["Context", dict[Any, Any], Path, Shape], Iterator["SchemaAt"]]

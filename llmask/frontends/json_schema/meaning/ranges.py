@@ -5,15 +5,11 @@ In: parts. Out: a `NumberRange`. Cost: a microsecond a part.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from llmask.frontends.json_schema.lexical.number_machines import MAY, MUST, NEVER
 from llmask.frontends.json_schema.lexical.numbers import NumberRange, number_range
+from llmask.frontends.json_schema.meaning.context import Context
+from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, NO_INTEGER, NO_MULTIPLE, WITHOUT_CONTAINS, is_number
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.place import Part
 
 
 def fraction_of(parts: list[Part], kind: str) -> str | None:

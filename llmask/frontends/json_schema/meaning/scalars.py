@@ -5,16 +5,12 @@ In: a type and parts. Out: a node, `nodes.EMPTY` when no such value fulfils them
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from llmask.frontends.json_schema.lexical.numbers import number_node
+from llmask.frontends.json_schema.meaning.context import Context
+from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.meaning.ranges import range_of
 from llmask.frontends.json_schema.meaning.string_keywords import written_string
 from llmask.frontends.json_schema.reading.keywords import EXCEPT
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.place import Part
 
 
 def scalar_node(context: Context, kind: str, parts: list[Part]) -> int:

@@ -19,17 +19,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.frontends.json_schema.meaning.array_layout import items_of
-from llmask.frontends.json_schema.meaning.context import REFERENCES
+from llmask.frontends.json_schema.meaning.context import REFERENCES, Context
 from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern, pattern_string
 from llmask.frontends.json_schema.reading.keywords import ARRAY, KEYWORDS, NUMERIC, OBJECT, REF_ALONE, STRING
 from llmask.frontends.json_schema.reading.pointers import Path, keys_of
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
 
 SYNTAX = re.compile(r"[\\^$.*+?()[\]{}|/]")  # characters that mean something in a pattern
 VALUE, KEY = "value", "key"  # what the narrower schemas of a keyword speak about

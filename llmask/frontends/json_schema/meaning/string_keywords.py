@@ -11,7 +11,7 @@ new pattern costs its compilation.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import LlmaskError
 from llmask.frontends.json_schema.formats import AT_MOST, FORMATS, PREPARED
@@ -23,15 +23,13 @@ from llmask.frontends.json_schema.lexical.strings import (
     spellings_of,
     usual_string,
 )
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.counts import count_range
+from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, NO_FORMAT, NO_PATTERN, SPELLED
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_string_body, spell_json, style_of
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.place import Part
 
 
 def pattern_string(context: Context, pattern: str, where: Path, keyword: str, is_negated: bool = False) -> int:

@@ -8,14 +8,12 @@ In: a schema or a value. Out: a schema with internal keywords. Cost: a microseco
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from llmask.frontends.json_schema.meaning.context import Context
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT, PREFIX
 from llmask.frontends.json_schema.reading.pointers import Path
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
 
 
 class KeySet(NamedTuple):

@@ -6,10 +6,7 @@ part.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import Part
+from llmask.frontends.json_schema.meaning.place import Part
 
 ALL_TYPES = ("string", "number", "boolean", "null", "object", "array")
 ONE_TYPE = {name: (name,) for name in (*ALL_TYPES, "integer")}

@@ -9,13 +9,9 @@ keyword.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from llmask.errors import UnsupportedSchema
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
 
 
 def refuse(context: Context, keyword: str, path: Path, reason: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.arguments import as_list
 from llmask.errors import GrammarError, LlmaskError
@@ -18,9 +18,7 @@ from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import ESCAPES, StringStyle
 from llmask.grammar.rules import MakeVariant, Rules
 from llmask.limits import Limits
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
+from llmask.regex.nodes import RegexNodes
 
 LedgerEntry = tuple[str, str, str]
 

@@ -12,15 +12,11 @@ In: parts. Out: states and edges between two given states. Cost: about 2 us an i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, RuleId, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.writing.writer import Writer
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 
 
 def emit_array(

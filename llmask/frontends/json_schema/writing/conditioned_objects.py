@@ -15,20 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.meaning.contradictions import ALTERNATIVES_HELP
+from llmask.frontends.json_schema.meaning.key_conditions import ConditionedObject
 from llmask.frontends.json_schema.meaning.object_layout import Entry
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.satisfiable import Need
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.writing.new_values import kind_of_strings
 from llmask.frontends.json_schema.writing.set_objects import rule_of_keys
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import NO_GUARD, RuleId, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.key_conditions import ConditionedObject
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.writing.writer import Writer
 
 
 def emit_conditioned(

@@ -13,18 +13,15 @@ In: the layout of an array. Out: states and edges between two given states. Cost
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
+from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout, Counted
 from llmask.frontends.json_schema.meaning.contradictions import COUNTED_HELP
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.synthetic import negated
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import RuleId, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout, Counted
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.writing.writer import Writer
 
 MAX_STATES = 20_000  # of one array
 WAY_WORK = 10  # an item in one way, counted in subschemas visited

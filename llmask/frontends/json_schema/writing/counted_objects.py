@@ -10,16 +10,14 @@ In: a `CountedObject`. Out: states and edges between two given states. Cost: abo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.satisfiable import Need
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.writing.writer import Writer
 
 
 class CountedObject(NamedTuple):

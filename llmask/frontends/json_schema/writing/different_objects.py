@@ -18,22 +18,19 @@ In: parts, listed objects. Out: states and edges between two given states. Cost:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.frontends.json_schema.meaning.conjunction import add_schema
 from llmask.frontends.json_schema.meaning.instances import equality_key, fulfilling
-from llmask.frontends.json_schema.meaning.place import Conjunction
+from llmask.frontends.json_schema.meaning.object_layout import Entry, Layout
+from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
 from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern
 from llmask.frontends.json_schema.meaning.synthetic import negated, schema_of_value
 from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, PREFIX, SPELLED
+from llmask.frontends.json_schema.reading.pointers import Path
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import RuleId, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.object_layout import Entry, Layout
-    from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
-    from llmask.frontends.json_schema.reading.pointers import Path
-    from llmask.frontends.json_schema.writing.writer import Writer
 
 Listed = frozenset[int]
 NONE: Listed = frozenset()

@@ -13,7 +13,7 @@ In: schemas of an item. Out: its parts. Cost: about 0.2 ms.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.frontends.json_schema.lexical.lexemes import lexemes_of_types
 from llmask.frontends.json_schema.meaning.choices import settle
@@ -22,11 +22,9 @@ from llmask.frontends.json_schema.meaning.finite import finite_values
 from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.ranges import range_of
 from llmask.frontends.json_schema.meaning.types import types_of
+from llmask.frontends.json_schema.reading.pointers import Path
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import RuleId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.reading.pointers import Path
-    from llmask.frontends.json_schema.writing.writer import Writer
 
 LITERALS = (b"null", b"false", b"true")  # by their number in the set
 VALUES: tuple[Any, ...] = (None, False, True)

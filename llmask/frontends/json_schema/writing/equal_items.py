@@ -14,18 +14,14 @@ In: the layout of an array. Out: states and edges. Cost: that of an array, twice
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
+from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.meaning.unsupported import refuse
 from llmask.frontends.json_schema.reading.keywords import NOT_UNIQUE
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.writing.new_values import is_fulfilled
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import ANOTHER, CALL_OPEN, NO_GUARD, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-    from llmask.frontends.json_schema.meaning.place import Part
-    from llmask.frontends.json_schema.writing.writer import Writer
 
 
 def can_be_written(writer: Writer, layout: ArrayLayout) -> bool:

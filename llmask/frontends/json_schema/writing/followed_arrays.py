@@ -13,16 +13,14 @@ an item; a state for k known arrays 50 us and 10 us for each.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.writing.followed_objects import Followed
 from llmask.frontends.json_schema.writing.new_values import most_followed_items
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import RuleId, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-    from llmask.frontends.json_schema.writing.writer import Writer
 
 
 def emit_followed_array(

@@ -25,22 +25,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.number_machines import MAX_DIGITS
 from llmask.frontends.json_schema.meaning.finite import finite_values
 from llmask.frontends.json_schema.meaning.instances import equality_key, values_of_texts
+from llmask.frontends.json_schema.meaning.object_layout import Entry
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.satisfiable import Need
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.writing.different_objects import all_but
 from llmask.frontends.json_schema.writing.new_values import kind_of_place
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import CALL_OPEN, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.object_layout import Entry
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.writing.writer import Writer
 
 Members = dict[int, Any]  # values by the numbers of members
 

@@ -14,26 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.lexical.strings import free_string, other_strings
 from llmask.frontends.json_schema.meaning.alternatives import overlaps, pairs_to_prove
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.choices import settle
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.finite import finite_values
-from llmask.frontends.json_schema.meaning.object_layout import layout_of
+from llmask.frontends.json_schema.meaning.object_layout import Layout, layout_of
 from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
 from llmask.frontends.json_schema.meaning.ranges import range_of
 from llmask.frontends.json_schema.meaning.string_keywords import string_node
 from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.object_layout import Layout
-    from llmask.regex.nodes import RegexNodes
-
+from llmask.regex.nodes import RegexNodes
 
 MOST_DEPTH = 3  # objects with required members
 MOST_CHOICES = 2  # that are looked into

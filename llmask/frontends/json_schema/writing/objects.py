@@ -22,7 +22,6 @@ In: parts. Out: states and edges between two given states. Cost: about 3 us a pr
 from __future__ import annotations
 
 from math import isqrt
-from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
 from llmask.frontends.json_schema.meaning.finite import texts_of
@@ -34,6 +33,7 @@ from llmask.frontends.json_schema.meaning.object_layout import (
     layout_of,
     plain_keys,
 )
+from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.reading.keywords import FOLLOWED, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.writing.conditioned_objects import emit_conditioned
@@ -42,12 +42,8 @@ from llmask.frontends.json_schema.writing.different_objects import emit_differen
 from llmask.frontends.json_schema.writing.followed_objects import emit_followed
 from llmask.frontends.json_schema.writing.new_values import can_be_followed
 from llmask.frontends.json_schema.writing.set_objects import emit_set_object
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import NO_GUARD, SCAN, SKIP, RuleId, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import Part
-    from llmask.frontends.json_schema.writing.writer import Writer
-
 
 FEW_KEYS = 64  # free keys that are so few are written as declared ones where keys are counted or not repeated
 MANY = 32  # optional properties in a row that are cut into fans

@@ -15,20 +15,17 @@ In: a `CountedObject`. Out: states and edges between two given states. Cost: abo
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.strings import spellings_of
 from llmask.frontends.json_schema.meaning.object_layout import Entry
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.satisfiable import Need
 from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.frontends.json_schema.writing.counted_objects import CountedObject
 from llmask.frontends.json_schema.writing.new_values import kind_of_strings
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import ANOTHER, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.writing.writer import Writer
 
 
 def emit_set_object(

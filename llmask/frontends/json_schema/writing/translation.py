@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.lexical.lexemes import white_space
@@ -42,6 +42,7 @@ from llmask.frontends.json_schema.meaning.scalars import scalar_node
 from llmask.frontends.json_schema.meaning.synthetic import negated
 from llmask.frontends.json_schema.meaning.types import ALL_TYPES, types_of
 from llmask.frontends.json_schema.reading.keywords import FOLLOWED, WITHOUT_CONTAINS
+from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.writing.arrays import emit_array
 from llmask.frontends.json_schema.writing.conditioned_objects import emit_conditioned
@@ -51,11 +52,8 @@ from llmask.frontends.json_schema.writing.values import emit_values, listed_node
 from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import EDGE_FIELDS, FIRST_FOLLOWING, NO_GUARD, SCAN, RuleId, StateId
 from llmask.grammar.rules import Rules, RuleTemplate
+from llmask.regex.nodes import RegexNodes
 from llmask.work import share, spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.reading.options import SchemaOptions
-    from llmask.regex.nodes import RegexNodes
 
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
 MAX_SHAPES = 100_000

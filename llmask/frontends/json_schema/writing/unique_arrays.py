@@ -15,7 +15,7 @@ k items before it about 100 us and 1 us for each of those.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
@@ -24,6 +24,7 @@ from llmask.frontends.json_schema.meaning.contradictions import DIFFERENT_HELP
 from llmask.frontends.json_schema.meaning.finite import finite_values
 from llmask.frontends.json_schema.meaning.instances import equality_key, type_of, values_of_texts
 from llmask.frontends.json_schema.meaning.matching import Matching
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.keywords import FOLLOWED
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
@@ -31,6 +32,7 @@ from llmask.frontends.json_schema.writing.different_objects import all_but
 from llmask.frontends.json_schema.writing.divided_items import LITERALS, item_parts
 from llmask.frontends.json_schema.writing.new_values import kind_of_place
 from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import (
     CALL_NEW,
     CALL_OPEN,
@@ -41,10 +43,6 @@ from llmask.grammar.kinds import (
     RuleId,
     StateId,
 )
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.writing.writer import Writer
 
 
 def emit_unique_array(

@@ -9,7 +9,7 @@ In: values. Out: edges between two given states. Cost: about a microsecond a sca
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node, plain_numeral
 from llmask.frontends.json_schema.lexical.number_machines import MAY, NEVER
@@ -17,18 +17,16 @@ from llmask.frontends.json_schema.lexical.scientific_numbers import listed_with_
 from llmask.frontends.json_schema.lexical.strings import QUOTE, literals_of, spelled_string
 from llmask.frontends.json_schema.meaning.contradictions import values_reason
 from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key, fulfilling
+from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.meaning.ranges import fraction_of
 from llmask.frontends.json_schema.meaning.synthetic import schema_of_value
 from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.keywords import WITHOUT_CONTAINS
 from llmask.frontends.json_schema.reading.pointers import Path
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import RuleId, StateId
+from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import n_common
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import Part
-    from llmask.frontends.json_schema.writing.writer import Writer
-    from llmask.regex.nodes import RegexNodes
 
 LONG = 4000  # listed scalars, from where on their first masks are made with the grammar
 LITERALS = {None: b"null", True: b"true", False: b"false"}
