@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import debug
 from ..arguments import as_integer, shown
 from ..errors import LimitExceeded
 from ..frontends.json_schema.reading.pointers import pointer
@@ -21,8 +23,7 @@ from ..matching.json_reader import KEY, NOTHING, STRING
 from ..matching.matcher import Matcher
 from ..matching.sequence import ALL_TAKEN
 from ..work import metered
-from .refusals import Refusals, Source
-from .second_look import relaxed_options
+from .refusals import Refusals, Source, relaxed_options
 from .values import WHITE_SPACE, Text, with_plain_numbers
 from .words import words_for
 
@@ -251,3 +252,31 @@ def places_in(source: Source, document: bytes) -> list[str]:
     """JSON pointers of the schemas that hold where a document is in progress."""
     with metered(source.options.limits.max_compile_work, "max_compile_work"):
         return list(dict.fromkeys(pointer(path) for _, path in Refusals(source).holding(document)))
+
+
+# --- dotted rules
+
+# How a rule or terminal begins in each notation, after its name.
+DEFINED = {"gbnf": r"[ \t]*::=", "ebnf": r"[ \t]*::=", "lark": r"(?:\{[^}]*\})?(?:\.-?\d+)?(?:\[[^\]]*\])?[ \t]*:"}
+
+
+def dotted_rules(sequence: Matcher, kind: str = "", text: str = "") -> list[str]:
+    """The rules that are being read, the innermost first.
+
+    Parameters
+    ----------
+    sequence : where.
+    kind, text : the notation and the text of its grammar, if it has one.
+    """
+    if sequence.has_ended():
+        return []
+    return [_with_line(item.text, kind, text) for item in debug.row(sequence).kernel]
+
+
+def _with_line(rule: str, kind: str, text: str) -> str:
+    """A dotted rule with the line where it is defined, if that is found."""
+    name = re.match(r"[\w-]+", rule)
+    if kind not in DEFINED or name is None:
+        return rule
+    found = re.search(rf"^[ \t]*[?!]?{re.escape(name[0])}{DEFINED[kind]}", text, re.MULTILINE)
+    return rule if found is None else f"line {text.count(chr(10), 0, found.start()) + 1}: {rule}"

@@ -37,7 +37,7 @@ from ..matching.explanation import Reason
 from ..matching.sequence import ALL_TAKEN, Sequence
 from ..store.loaded_grammar import LoadedGrammar
 from ..store.store import Store
-from ..work import spend
+from ..work import metered, spend
 from .values import Keys, Text, Value, pointer_of
 
 MUCH_SPACE = 4096  # bytes
@@ -312,3 +312,29 @@ class Refusals:
                 self._grammars.clear()
             self._grammars[key] = schemas, _compiled(self._source, self._options, schemas)
         return _n_taken(self._grammars[key][1], text)
+
+
+# --- other options
+
+
+def relaxed_options(source: Source, text: Text) -> dict[str, Any]:
+    """Few options that would take a text; none where it takes no other, or no options do.
+
+    Raises
+    ------
+    LimitExceeded : it takes more work than compiling a grammar may.
+    """
+    given = source.options
+    changed = {name: value for name, value in free(given).items() if getattr(given, name) != value}
+
+    def takes(options: dict[str, Any]) -> bool:
+        return refused_at(source, replace(given, **options), text) is None
+
+    with metered(given.limits.max_compile_work, "max_compile_work"):
+        if takes({}) or not takes(changed):
+            return {}
+        for name in list(changed):
+            rest = {other: value for other, value in changed.items() if other != name}
+            if takes(rest):
+                changed = rest
+    return changed

@@ -1,20 +1,18 @@
 """JSON Schema as a grammar: one file for each kind of keyword.
 
     what comes in       inputs, owned, options; keywords (every keyword and its draft), pointers (places, for messages)
-    references          references, documents, registries, uris, vocabularies, dynamic_scopes
+    references          references, documents, registries
     what holds          context (what is known of a schema), conjunction (schemas that hold together), negation,
-                        evaluated (unevaluated*), synthetic (schemas that are written here)
-    what is decided     marks, choices, discriminators, alternatives (oneOf), finite
-                        instances (values against schemas)
+                        evaluated (unevaluated*, closed), synthetic (schemas that are written here)
+    what is decided     marks, choices (oneOf), finite, instances (values against schemas)
     scalars             scalars, strings, names, formats, lexemes
-    numbers             numbers, ranges, number_machines, number_automata, scientific_numbers
+    numbers             numbers, number_machines, number_automata, scientific_numbers
     values              values, listed_numbers (const, enum)
-    objects             object_layout, objects, counted_objects, different_objects, set_objects (any order)
-    arrays              arrays, contained, unique_arrays, unique_counted_arrays, matching, divided_items, equal_items,
-                        new_values
+    objects             object_layout, objects, key_conditions, set_objects (any order, counted), different_objects,
+                        followed_objects
+    arrays              array_layout, arrays (contains), unique_arrays, unique_counted_arrays, matching, new_values
     what goes out       translation (the work list: from places to states), satisfiable, spacing, ledger
-    what is hinted at   hints, misspelled
-    what is refused     unsupported; types, counts are what several files ask
+    what is hinted at   hints
 
 A schema that does not hold is written as a choice of schemas that do (negation); choices that are decided by what
 stands beside them are taken at once (marks, choices); what is left is a union of places, each of them a list of plain

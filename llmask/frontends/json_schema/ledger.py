@@ -21,7 +21,7 @@ from decimal import Decimal
 from typing import Any
 
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.frontends.json_schema.meaning.closed import SPEAK_OF_OTHERS
+from llmask.frontends.json_schema.meaning.evaluated import SPEAK_OF_OTHERS
 from llmask.frontends.json_schema.reading.keywords import Shape
 from llmask.frontends.json_schema.reading.options import LedgerEntry, SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer

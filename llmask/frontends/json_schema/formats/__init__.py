@@ -5,11 +5,8 @@ more. What a regular expression can say is said in full: the length of months an
 of IPv6 addresses, the length of host names. Where it cannot, the pattern keeps on the inside: what it accepts is valid.
 A complement turns that round, so such formats have a second pattern on the outside.
 
-    times                 date-time, date, time, duration
-    hosts                 email, hostname, ipv4, ipv6
+    patterns              all but the next two
     international_hosts   idn-hostname, idn-email
-    resources             uri, iri, their references, uri-template, uuid, json-pointer, relative-json-pointer
-    patterns              regex
 
 In: nothing. Out: `FORMATS`, name to pattern, or to what makes the node of all JSON spellings where a pattern would be
 slow; `AT_MOST`, name to a pattern that no valid text escapes, of the formats whose entry in `FORMATS` leaves some out.
@@ -21,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Union
 
-from llmask.frontends.json_schema.formats import hosts, international_hosts, patterns, resources, times
+from llmask.frontends.json_schema.formats import international_hosts, patterns
 from llmask.regex.nodes import RegexNodes
 
 __all__ = ["AT_MOST", "FORMATS", "Format"]
@@ -60,22 +57,22 @@ class Formats(Mapping[str, Format]):
 
 FORMATS: Mapping[str, Format] = Formats(
     {
-        "date-time": times.DATE_TIME,
-        "date": times.DATE,
-        "time": times.TIME,
-        "duration": times.DURATION,
-        "email": hosts.EMAIL,
-        "hostname": hosts.HOSTNAME,
-        "ipv4": hosts.IPV4,
-        "ipv6": hosts.IPV6,
-        "uri": resources.URI,
-        "uri-reference": resources.URI_REFERENCE,
-        "iri": resources.IRI,
-        "iri-reference": resources.IRI_REFERENCE,
-        "uri-template": resources.URI_TEMPLATE,
-        "uuid": resources.UUID,
-        "json-pointer": resources.JSON_POINTER,
-        "relative-json-pointer": resources.RELATIVE_JSON_POINTER,
+        "date-time": patterns.DATE_TIME,
+        "date": patterns.DATE,
+        "time": patterns.TIME,
+        "duration": patterns.DURATION,
+        "email": patterns.EMAIL,
+        "hostname": patterns.HOSTNAME,
+        "ipv4": patterns.IPV4,
+        "ipv6": patterns.IPV6,
+        "uri": patterns.URI,
+        "uri-reference": patterns.URI_REFERENCE,
+        "iri": patterns.IRI,
+        "iri-reference": patterns.IRI_REFERENCE,
+        "uri-template": patterns.URI_TEMPLATE,
+        "uuid": patterns.UUID,
+        "json-pointer": patterns.JSON_POINTER,
+        "relative-json-pointer": patterns.RELATIVE_JSON_POINTER,
     },
     {"regex": patterns.valid_pattern},
     {
@@ -86,13 +83,13 @@ FORMATS: Mapping[str, Format] = Formats(
 AT_MOST: Mapping[str, str] = {
     name: f"^(?:{text})$"
     for name, text in {
-        "date-time": times.DATE_TIME_AT_MOST,
-        "time": times.TIME_AT_MOST,
-        "email": hosts.EMAIL_AT_MOST,
-        "hostname": hosts.HOSTNAME_AT_MOST,
+        "date-time": patterns.DATE_TIME_AT_MOST,
+        "time": patterns.TIME_AT_MOST,
+        "email": patterns.EMAIL_AT_MOST,
+        "hostname": patterns.HOSTNAME_AT_MOST,
         "idn-email": international_hosts.MAILBOX_AT_MOST,
         "idn-hostname": international_hosts.HOSTNAME_AT_MOST,
-        "uri-template": resources.URI_TEMPLATE_AT_MOST,
+        "uri-template": patterns.URI_TEMPLATE_AT_MOST,
         "regex": "[^]*",
     }.items()
 }

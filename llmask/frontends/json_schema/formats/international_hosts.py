@@ -1,6 +1,6 @@
 r"""Host names beyond ASCII: RFC 5890 to 5893, with the dots of RFC 3490, section 3.1.
 
-A name is one of ASCII (see `hosts`), or what all of these allow, each a node of its own over the whole name:
+A name is one of ASCII (see `patterns`), or what all of these allow, each a node of its own over the whole name:
 
     permitted code points, contextual rules, the Bidi rule, hyphens, letters with marks: the machines of `idna_rules`
     length of a label in Punycode, at most 63, and of the name, at most 253 (section 4.2.4; not in a mailbox)
@@ -8,9 +8,9 @@ A name is one of ASCII (see `hosts`), or what all of these allow, each a node of
 None is a complement: complements that are intersected become the complement of one union, whose derivatives are new
 for each combination of what the rules remember. Written as look-arounds, the same rules took 100 ms a mask.
 
-Left out, so that the set is a part of the valid names: A-labels ("xn--"), see `hosts`; a mark that composes with the
+Left out, so that the set is a part of the valid names: A-labels ("xn--"), see `patterns`; a mark that composes with the
 last starter, even where a mark between them blocks it, and behind a letter of ASCII one that composes with another;
-marks that compose where marks of two scripts stand behind one letter; joiners between letters that `idna_classes` does
+marks that compose where marks of two scripts stand behind one letter; joiners between letters that `idna_rules` does
 not know to join; names of more than four labels, unless all is ASCII; and labels whose Punycode might be too long. That
 length is not regular, but a search over all states of the encoder (RFC 3492, section 6.3: bias, code points so far,
 distance left to the greatest one) bounds it: labels of at most LENGTHS code points always fit, and so do four of them
@@ -21,7 +21,7 @@ In: a store's nodes. Out: the node of all JSON spellings of the texts. Cost: 0.1
 
 from __future__ import annotations
 
-from llmask.frontends.json_schema.formats.hosts import ADDRESS_LITERAL, HOSTNAME, NAME, local_part, mailbox
+from llmask.frontends.json_schema.formats.patterns import ADDRESS_LITERAL, HOSTNAME, NAME, local_part, mailbox
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_machines import ENTRIES_A_UNIT, node_of
 from llmask.frontends.regex.json_strings import style_of

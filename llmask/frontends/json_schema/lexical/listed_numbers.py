@@ -51,11 +51,6 @@ def _too_long() -> LimitExceeded:
     return LimitExceeded(f"a listed number has more than {MAX_DIGITS} digits", None, "Describe it by bounds.")
 
 
-def value_node(nodes: RegexNodes, value: float | Decimal, fraction: str = MAY) -> int:
-    """Node of every numeral of one number; `fraction` as in `listed_numbers_node`."""
-    return listed_numbers_node(nodes, [plain_numeral(value)], fraction)
-
-
 def listed_numbers_node(nodes: RegexNodes, numerals: Sequence[bytes], fraction: str = MAY) -> int:
     """Node of every numeral of the numbers with these plain numerals.
 

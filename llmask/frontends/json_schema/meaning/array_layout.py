@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from llmask.errors import GrammarError
 from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.counts import count_range
-from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
+from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, count_range
 from llmask.frontends.json_schema.reading.keywords import (
     ANY_DRAFT,
     COUNTED,

@@ -21,9 +21,9 @@ from llmask.frontends.json_schema.meaning.evaluated import cases_of
 from llmask.frontends.json_schema.meaning.negation import negations
 from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, SchemaAt
 from llmask.frontends.json_schema.meaning.synthetic import all_of, negated
+from llmask.frontends.json_schema.reading.hints import REMEDIES
 from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.reading.remedies import REMEDIES
 from llmask.work import spend
 
 MERGE_WORK = 10  # an alternative merged with what stands beside it, besides the schemas in it: they are looked at again

@@ -12,18 +12,17 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from llmask.errors import GrammarError, LimitExceeded
+from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.lexical.lexemes import Punctuation, lexemes_of_types, punctuation_of
 from llmask.frontends.json_schema.lexical.strings import literal_string
 from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.satisfiable import Need
-from llmask.frontends.json_schema.reading.hints import hints_of, suspects_of
+from llmask.frontends.json_schema.reading.hints import hints_of, schema_help, suspects_of, value_help
 from llmask.frontends.json_schema.reading.keywords import UNCHECKED, Internal, Shape, is_names
 from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.reading.references import References
-from llmask.frontends.json_schema.reading.remedies import schema_help, value_help
 from llmask.grammar.kinds import RuleId, StateId
 from llmask.grammar.rules import Rules
 from llmask.regex.nodes import RegexNodes
@@ -199,6 +198,19 @@ class Context:
     def ignore(self, keyword: str, where: str, reason: str) -> None:
         """Note in the warnings that a keyword is not enforced."""
         self.warnings.setdefault(where, f'"{keyword}" at {where} is not enforced: {reason}')
+
+    def refuse(self, keyword: str, path: Path, reason: str) -> None:
+        """Refuse a keyword that is known and not enforced, or list it in the warnings: a mask would be too permissive.
+
+        Raises
+        ------
+        UnsupportedSchema
+            Unless the caller chose to ignore such keywords.
+        """
+        where = pointer(path, keyword)
+        if self.options.unsupported == "error":
+            raise UnsupportedSchema(reason, where, 'Remove it, or pass unsupported="ignore" to accept that.')
+        self.ignore(keyword, where, reason)
 
     def identity(self, schema: Any, path: Path) -> Hashable:
         """What tells a schema at its place from others."""

@@ -20,9 +20,8 @@ from typing import Any
 from llmask.frontends.json_schema.lexical.number_machines import MAX_DIGITS
 from llmask.frontends.json_schema.lexical.numbers import NumberRange
 from llmask.frontends.json_schema.lexical.strings import free_string
-from llmask.frontends.json_schema.meaning.alternatives import is_void
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.choices import settle
+from llmask.frontends.json_schema.meaning.choices import is_void, settle
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
 from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.instances import (
@@ -33,10 +32,9 @@ from llmask.frontends.json_schema.meaning.instances import (
     listed_by,
 )
 from llmask.frontends.json_schema.meaning.object_layout import Entry, layout_of
-from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
-from llmask.frontends.json_schema.meaning.ranges import range_of
+from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
+from llmask.frontends.json_schema.meaning.scalars import range_of
 from llmask.frontends.json_schema.meaning.string_keywords import string_node
-from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.regex.json_strings import RAW, SHORT_ESCAPES
 from llmask.regex.code_points import TEXT, CodePointSet
 from llmask.regex.nodes import RegexNodes

@@ -22,10 +22,9 @@ from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.object_layout import key_schemas, keys_node
-from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
-from llmask.frontends.json_schema.meaning.ranges import range_of
+from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
+from llmask.frontends.json_schema.meaning.scalars import range_of
 from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern, string_node
-from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, SOME_KEY, is_number
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.work import spend

@@ -20,19 +20,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded, UnsupportedSchema
-from llmask.frontends.json_schema.meaning.alike import same_schema
-from llmask.frontends.json_schema.meaning.alternatives import is_void
+from llmask.frontends.json_schema.meaning.choices import is_void
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, is_false
 from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.counts import count_range
 from llmask.frontends.json_schema.meaning.finite import texts_of
 from llmask.frontends.json_schema.meaning.instances import equality_key, fulfilling_all, listed_by
 from llmask.frontends.json_schema.meaning.marks import Marks, exclude_each_other, marks_of
 from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, divided_keys, keys_node
-from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt
+from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt, count_range, types_of
 from llmask.frontends.json_schema.meaning.string_keywords import pattern_string
-from llmask.frontends.json_schema.meaning.synthetic import KeySet, negated
-from llmask.frontends.json_schema.meaning.types import types_of
+from llmask.frontends.json_schema.meaning.synthetic import KeySet, negated, same_schema
 from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, EXCEPT, NOT, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.grammar.diagrams import FALSE, TRUE, Condition, Diagrams

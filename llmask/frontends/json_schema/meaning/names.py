@@ -11,9 +11,8 @@ from __future__ import annotations
 from llmask.frontends.json_schema.lexical.strings import any_spelling, spellings_of
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.place import Conjunction, SchemaAt
+from llmask.frontends.json_schema.meaning.place import Conjunction, SchemaAt, types_of
 from llmask.frontends.json_schema.meaning.string_keywords import string_node
-from llmask.frontends.json_schema.meaning.types import types_of
 
 
 def name_language(context: Context, schemas: list[SchemaAt], is_most: bool = False) -> int:

@@ -24,11 +24,9 @@ from typing import Any
 from llmask.frontends.json_schema.meaning.array_layout import counted_of, items_of
 from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.evaluated import cases_of
-from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
+from llmask.frontends.json_schema.meaning.place import ALL_TYPES, Part, SchemaAt
 from llmask.frontends.json_schema.meaning.string_keywords import format_of
 from llmask.frontends.json_schema.meaning.synthetic import KeySet, all_of, negated, schema_of_value
-from llmask.frontends.json_schema.meaning.types import ALL_TYPES
-from llmask.frontends.json_schema.meaning.unsupported import refuse
 from llmask.frontends.json_schema.reading.keywords import (
     ALL_OF,
     ANY_OF,
@@ -81,7 +79,7 @@ def _negations(context: Context, together: list[Part], path: Path) -> list[Schem
             maker = NEGATIONS.get(keyword)
             if maker is None and keyword not in WITHOUT_NEGATION:
                 assert type(keyword) is str, f"{keyword} is written by this translation, which cannot negate it"
-                refuse(context, keyword, at, f'the negation of "{keyword}" is not known')
+                context.refuse(keyword, at, f'the negation of "{keyword}" is not known')
             if maker is not None and maker not in makers:
                 makers[maker] = None
                 context.count_work()

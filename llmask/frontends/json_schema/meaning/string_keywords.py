@@ -24,8 +24,7 @@ from llmask.frontends.json_schema.lexical.strings import (
     usual_string,
 )
 from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.counts import count_range
-from llmask.frontends.json_schema.meaning.place import Part
+from llmask.frontends.json_schema.meaning.place import Part, count_range
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, NO_FORMAT, NO_PATTERN, SPELLED
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.regex import compile_pattern

@@ -72,7 +72,7 @@ class SchemaOptions:
         that must be escaped and that none of the letters spells is written as in "minimal".
     literals : declared keys and the strings of `const` and `enum` have one spelling, that of
         `json.dumps(ensure_ascii=False)`, with "json", and every spelling that `escapes` allows with "any".
-    closed : objects whose schemas declare keys, and say nothing of others, take no others, see `meaning/closed.py`.
+    closed : objects whose schemas declare keys, and say nothing of others, take no others, see `meaning/evaluated.py`.
     registry : other documents that references may name, a `referencing.Registry`.
     dialect : None: the draft that the schema declares. "openapi-3.0": a Schema Object of OpenAPI 3.0, which is draft 4
         (bounds are exclusive by booleans, beside `$ref` nothing counts) with `nullable`, which adds null to the `type`

@@ -21,12 +21,19 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
-from llmask.frontends.json_schema.reading.documents import Documents
-from llmask.frontends.json_schema.reading.dynamic_scopes import Scopes
+from llmask.frontends.json_schema.reading.documents import Documents, join
 from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT, DRAFT_4, OPENAPI_3, draft_of
-from llmask.frontends.json_schema.reading.pointers import RECURSIVE, ROOT, Path, Resource, Scope, keys_of, pointer
+from llmask.frontends.json_schema.reading.pointers import (
+    RECURSIVE,
+    ROOT,
+    Path,
+    Resource,
+    Scope,
+    Scopes,
+    keys_of,
+    pointer,
+)
 from llmask.frontends.json_schema.reading.registries import Taken, check_registry
-from llmask.frontends.json_schema.reading.uris import join
 
 SchemaAt: TypeAlias = tuple[Any, Path]
 HELP_LOCAL = "Name a place of this schema, such as #/$defs/name."

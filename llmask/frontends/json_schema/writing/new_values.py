@@ -5,7 +5,7 @@ those of literals. Objects and arrays have several writings, but no token holds 
 a number in another writing; numbers themselves are so short that some do. Of open values there is always another one,
 so that nothing has to be left out beforehand: strings that may go on, objects that may have another free key, arrays
 that may have another item. Objects and arrays whose members are known are called for as open ones where what may become
-one before them is followed (followed_objects.py, followed_arrays.py).
+one before them is followed (followed_objects.py).
 
 In: schemas of a place, or a node of strings. Out: a kind of edge. Cost: 0.1 ms for a string, once each.
 """
@@ -16,17 +16,15 @@ from collections.abc import Callable
 from functools import partial
 
 from llmask.frontends.json_schema.lexical.strings import free_string, other_strings
-from llmask.frontends.json_schema.meaning.alternatives import overlaps, pairs_to_prove
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.choices import settle
+from llmask.frontends.json_schema.meaning.choices import overlaps, pairs_to_prove, settle
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
 from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.finite import finite_values
 from llmask.frontends.json_schema.meaning.object_layout import Layout, layout_of
-from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
-from llmask.frontends.json_schema.meaning.ranges import range_of
+from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
+from llmask.frontends.json_schema.meaning.scalars import range_of
 from llmask.frontends.json_schema.meaning.string_keywords import string_node
-from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN
 from llmask.regex.nodes import RegexNodes
 
@@ -154,7 +152,7 @@ def _objects_are_open(context: Context, layout: Layout) -> bool:
 
 
 def most_followed_items(layout: ArrayLayout) -> int:
-    """How many items an array has at most, if known arrays can be followed (followed_arrays.py), else 0."""
+    """How many items an array has at most, if known arrays can be followed (followed_objects.py), else 0."""
     is_counted = layout.is_unique or layout.is_not_unique or layout.counted
     high = layout.high
     if high is None and any(member is False for member, _ in layout.written_at(layout.n_prefix)):

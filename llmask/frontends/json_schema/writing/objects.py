@@ -13,8 +13,8 @@ holds 2 sqrt(n) items there and not n (50,000 properties went over `max_items`).
 
     fan -key i-> .  for each i of the fan       fan -skip-> next fan       choose[i] inside of the fan as above
 
-Objects that count their keys, or must have certain ones, are written in `counted_objects.py`; those whose keys come in
-any order, or must not be repeated, in `set_objects.py`; those that differ from listed ones in `different_objects.py`.
+Objects that count their keys, or must have certain ones, whose keys come in any order or must not be repeated, are
+written in `set_objects.py`; those that differ from listed ones in `different_objects.py`.
 
 In: parts. Out: states and edges between two given states. Cost: about 3 us a property.
 """
@@ -36,12 +36,15 @@ from llmask.frontends.json_schema.meaning.object_layout import (
 from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.reading.keywords import FOLLOWED, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.writing.conditioned_objects import emit_conditioned
-from llmask.frontends.json_schema.writing.counted_objects import CountedObject, emit_counted
 from llmask.frontends.json_schema.writing.different_objects import emit_different, excepted_objects
 from llmask.frontends.json_schema.writing.followed_objects import emit_followed
 from llmask.frontends.json_schema.writing.new_values import can_be_followed
-from llmask.frontends.json_schema.writing.set_objects import emit_set_object
+from llmask.frontends.json_schema.writing.set_objects import (
+    CountedObject,
+    emit_conditioned,
+    emit_counted,
+    emit_set_object,
+)
 from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import NO_GUARD, SCAN, SKIP, RuleId, StateId
 

@@ -19,10 +19,15 @@ from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.lexical.lexemes import white_space
-from llmask.frontends.json_schema.meaning.alternatives import n_ways, overlaps, pairs_to_prove, without_shared_types
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.choices import settle, settle_strings
-from llmask.frontends.json_schema.meaning.closed import closed
+from llmask.frontends.json_schema.meaning.choices import (
+    n_ways,
+    overlaps,
+    pairs_to_prove,
+    settle,
+    settle_strings,
+    without_shared_types,
+)
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
 from llmask.frontends.json_schema.meaning.context import circle
 from llmask.frontends.json_schema.meaning.contradictions import (
@@ -32,22 +37,21 @@ from llmask.frontends.json_schema.meaning.contradictions import (
     false_help,
     types_help,
 )
-from llmask.frontends.json_schema.meaning.discriminators import pairs_left
+from llmask.frontends.json_schema.meaning.evaluated import closed
 from llmask.frontends.json_schema.meaning.key_conditions import conditioned_object
-from llmask.frontends.json_schema.meaning.marks import marks_of
+from llmask.frontends.json_schema.meaning.marks import marks_of, pairs_left
 from llmask.frontends.json_schema.meaning.names import strings_of
-from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
+from llmask.frontends.json_schema.meaning.place import ALL_TYPES, Conjunction, Part, SchemaAt, types_of
 from llmask.frontends.json_schema.meaning.satisfiable import states_that_lead_on
 from llmask.frontends.json_schema.meaning.scalars import scalar_node
-from llmask.frontends.json_schema.meaning.synthetic import negated
-from llmask.frontends.json_schema.meaning.types import ALL_TYPES, types_of
+from llmask.frontends.json_schema.meaning.synthetic import negated, of_types
 from llmask.frontends.json_schema.reading.keywords import FOLLOWED, WITHOUT_CONTAINS
 from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.writing.arrays import emit_array
-from llmask.frontends.json_schema.writing.conditioned_objects import emit_conditioned
 from llmask.frontends.json_schema.writing.new_values import most_followed_items
 from llmask.frontends.json_schema.writing.objects import emit_object
+from llmask.frontends.json_schema.writing.set_objects import emit_conditioned
 from llmask.frontends.json_schema.writing.values import emit_values, listed_node, scalar_spellings
 from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import EDGE_FIELDS, FIRST_FOLLOWING, NO_GUARD, SCAN, RuleId, StateId
@@ -444,7 +448,7 @@ class Translation(Writer):
         emit_conditioned(self, found, path, start, end, depth)
         others = [kind for kind in types if kind != "object"]
         if others:
-            told = self.synthetic(("types", *others), lambda: {"type": others})
+            told, _ = of_types(self, others, path)
             rest = conjunction.copy()
             rest.parts.append((told, path, self.shape(told, path)))
             self.write_conjunction(rest, path, rule, start, end, depth)
@@ -532,16 +536,16 @@ class Translation(Writer):
 
             return emit_unique_array(self, layout, path, rule, start, end)
         if layout.is_not_unique:
-            from llmask.frontends.json_schema.writing.equal_items import emit_equal_items, refuses_equal_items
+            from llmask.frontends.json_schema.writing.unique_arrays import emit_equal_items, refuses_equal_items
 
             if not refuses_equal_items(self, layout, parts):
                 return emit_equal_items(self, layout, path, start, end)
         if layout.counted:
-            from llmask.frontends.json_schema.writing.contained import emit_counted_array
+            from llmask.frontends.json_schema.writing.arrays import emit_counted_array
 
             return emit_counted_array(self, layout, path, rule, start, end, depth)
         if any(FOLLOWED in schema for schema, _, _ in parts) and most_followed_items(layout):
-            from llmask.frontends.json_schema.writing.followed_arrays import emit_followed_array
+            from llmask.frontends.json_schema.writing.followed_objects import emit_followed_array
 
             return emit_followed_array(self, layout, path, rule, start, end, depth)
         return emit_array(self, layout, path, rule, start, end, depth)

@@ -1,4 +1,4 @@
-"""`uniqueItems`: items that all differ.
+"""`uniqueItems`: items that all differ; and its negation, two items are equal.
 
 A run through the rule remembers the items that it has read (`Rules.call_new`), and each next one is read by a rule that
 derives none of them: written when a sequence first gets there, by this module, as the item's schema and the negation
@@ -9,31 +9,51 @@ needs must not be taken: of items that still have to come, those with listed val
 Items after `prefixItems` are all alike, so none of them takes away what the others need. Where another item is not
 demanded, no comma is offered when nothing is left to follow it.
 
-In: the layout of an array. Out: states and edges; later, rules of items. Cost: that of an array; a rule of an item with
-k items before it about 100 us and 1 us for each of those.
+Items of many types are divided by how another one is told from those before it; else they would be called for as
+numbers in several writings are, by a rule for each set of items that may have been read:
+
+    null, true, false     members of the run's set, as declared keys are: a guard lets each pass once
+    any number            open once it has no exponent: whatever was read of one may become infinitely many others
+                          (0e may not)
+    strings and the rest  as `new_values.py` says
+
+The negation remembers items as well. As long as all differ the array goes on: an item that is new leads back to the
+loop, one that was there already leads out of it, to items of which nothing is remembered. There can always be another
+item, so nothing has to be foreseen; an array whose length has a limit would have to know which item is the last that
+can still be equal to one before it, and is refused.
+
+    different[i] -new-> .   -","-> different[i + 1]
+    different[i] -again-> taken
+    free[i] -any item-> taken       taken -","-> free[i + 1]       taken -"]"-> end
+
+In: the layout of an array. Out: states and edges; later, rules of items. Cost: that of an array, twice for the
+negation; a rule of an item with k items before it about 100 us and 1 us for each of those.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
+from llmask.frontends.json_schema.lexical.lexemes import lexemes_of_types
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
+from llmask.frontends.json_schema.meaning.choices import settle
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.contradictions import DIFFERENT_HELP
 from llmask.frontends.json_schema.meaning.finite import finite_values
 from llmask.frontends.json_schema.meaning.instances import equality_key, type_of, values_of_texts
 from llmask.frontends.json_schema.meaning.matching import Matching
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.meaning.types import types_of
-from llmask.frontends.json_schema.reading.keywords import FOLLOWED
+from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, types_of
+from llmask.frontends.json_schema.meaning.scalars import range_of
+from llmask.frontends.json_schema.meaning.synthetic import of_types
+from llmask.frontends.json_schema.reading.keywords import FOLLOWED, NOT_UNIQUE
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.writing.different_objects import all_but
-from llmask.frontends.json_schema.writing.divided_items import LITERALS, item_parts
-from llmask.frontends.json_schema.writing.new_values import kind_of_place
+from llmask.frontends.json_schema.writing.new_values import is_fulfilled, kind_of_place
 from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
 from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import (
+    ANOTHER,
     CALL_NEW,
     CALL_OPEN,
     CALL_PLAIN,
@@ -43,6 +63,61 @@ from llmask.grammar.kinds import (
     RuleId,
     StateId,
 )
+
+LITERALS = (b"null", b"false", b"true")  # by their number in the set
+VALUES: tuple[Any, ...] = (None, False, True)
+
+
+class ItemParts(NamedTuple):
+    """literals: positions in LITERALS; numbers: their rule, if any number is allowed; rest: schemas, or None."""
+
+    literals: list[int]
+    numbers: RuleId | None
+    rest: list[SchemaAt] | None
+
+
+def item_parts(writer: Writer, schemas: list[SchemaAt]) -> ItemParts | None:
+    """The parts of an item, or None where there is nothing to divide."""
+    path = schemas[0][1] if schemas else ()
+    conjunction = settle(writer, conjunction_of(writer, schemas))
+    types = types_of(conjunction.parts)
+    if conjunction.false_at is not None or (len(types) == 1 and types[0] != "number"):
+        return None
+    literals = finite_values(writer, [*schemas, of_types(writer, ("null", "boolean"), path)], len(LITERALS))
+    if literals is None:
+        return None
+    rest = [name for name in types if name not in ("null", "boolean")]
+    numbers = None
+    if "number" in types and _is_free_number(writer, [*schemas, of_types(writer, ("number",), path)]):
+        numbers = _plain_numbers(writer)
+        rest = [name for name in rest if name not in ("number", "integer")]
+    found = [at for at, literal in enumerate(VALUES) if any(literal is value for value in literals)]
+    if not found and numbers is None:
+        return None
+    return ItemParts(found, numbers, [*schemas, of_types(writer, rest, path)] if rest else None)
+
+
+def _is_free_number(writer: Writer, schemas: list[SchemaAt]) -> bool:
+    conjunction = settle(writer, conjunction_of(writer, schemas))
+    if conjunction.false_at is not None or conjunction.choices:
+        return False
+    if types_of(conjunction.parts) != ("number",) or any(shape.has_values for _, _, shape in conjunction.parts):
+        return False
+    return range_of(writer, conjunction.parts, "number") is None
+
+
+def _plain_numbers(writer: Writer) -> RuleId:
+    """Rule of every number, written without exponent."""
+
+    def make() -> RuleId:
+        rules = writer.rules
+        rule = rules.rule("number")
+        last = rules.state(rule)
+        rules.final(last)
+        rules.scan(rules.start_state(rule), lexemes_of_types(writer.nodes, "plain")["number"], last)
+        return rule
+
+    return writer.own_rule("plain numbers", make)
 
 
 def emit_unique_array(
@@ -94,16 +169,11 @@ def _rule_without(writer: Writer, schemas: list[SchemaAt], values: list[Any], pa
     last = rules.state(rule)
     rules.final(last)
     for part in (
-        [*schemas, _typed(writer, others, path)],
-        [*schemas, _typed(writer, [kind for kind in allowed if kind not in others], path), refused],
+        [*schemas, of_types(writer, others, path)],
+        [*schemas, of_types(writer, [kind for kind in allowed if kind not in others], path), refused],
     ):
         rules.call(rules.start_state(rule), writer.rule_of(part), last)
     return rule
-
-
-def _typed(writer: Writer, kinds: list[str], path: Path) -> SchemaAt:
-    """The schema of all values of some types."""
-    return writer.synthetic(("types", *kinds), lambda: {"type": kinds}), path
 
 
 class _UniqueArray:
@@ -267,3 +337,57 @@ class _UniqueArray:
     def _leaves_values(self, index: int) -> bool:
         """Whether the item at `index` may have to leave values to those that come after it."""
         return index < self.layout.n_prefix and self.matching.has_items_after(index)
+
+
+# --- the negation: two items are equal
+
+
+def can_be_written(writer: Writer, layout: ArrayLayout) -> bool:
+    """Whether there is always room for another item, and nothing but their number and equality counts."""
+    return layout.high is None and not layout.counted and is_fulfilled(writer, layout.schemas_at(layout.n_prefix))
+
+
+def refuses_equal_items(writer: Writer, layout: ArrayLayout, parts: list[Part]) -> bool:
+    """Refuse the negation of `uniqueItems`, that two items are equal, beside what limits the number of items.
+
+    Raises
+    ------
+    UnsupportedSchema
+        Unless the caller chose to ignore such keywords.
+    """
+    if can_be_written(writer, layout):
+        return False
+    for schema, path, _ in parts:
+        if NOT_UNIQUE in schema:
+            reason = 'the negation of "uniqueItems" is not supported where the number of items has a limit'
+            writer.refuse("uniqueItems", path, reason)
+    return True
+
+
+def emit_equal_items(writer: Writer, layout: ArrayLayout, path: Path, start: StateId, end: StateId) -> None:
+    """Edges from `start` to `end` over every array of a layout of which two items are equal."""
+    rules, lexemes = writer.rules, writer.punctuation
+    body = rules.rule(pointer(path))
+    rules.call(start, body, end)
+    last = rules.state(body)
+    rules.final(last)
+    # the set grows with items that are not remembered, too, where their number counts
+    is_counted = layout.low > 2
+    add = rules.add_guard(ANOTHER, cap=layout.low) if is_counted else NO_GUARD
+    ends = rules.check_guard(layout.low) if is_counted else NO_GUARD
+    last_index = layout.n_prefix  # of the items from there on
+    different = [rules.state(body) for _ in range(last_index + 1)]  # before each item: all before it differ
+    free = [rules.state(body) for _ in range(last_index + 1)]  # two before it are equal
+    rules.scan(rules.start_state(body), lexemes.open_array, different[0])
+    for index in range(last_index + 1):
+        following = min(index + 1, last_index)
+        schemas = layout.schemas_at(index)
+        rule = writer.rule_of(schemas) if schemas else writer.any_rule()
+        after, taken, after_free = rules.state(body), rules.state(body), rules.state(body)
+        rules.call_new(different[index], rule, after, kind=CALL_OPEN)
+        rules.scan(after, lexemes.comma, different[following])
+        rules.call_again(different[index], rule, taken)
+        rules.call(free[index], rule, taken)
+        rules.skip(taken, after_free, add)
+        rules.scan(after_free, lexemes.comma, free[following])
+        rules.scan(after_free, lexemes.close_array, last, ends)

@@ -2,7 +2,7 @@
 
 Values that could run out while they are needed are *scarce*: those of a position, or of a kind, that has few. Which of
 them were read is part of a state, so every array that cannot be completed is found like any other that derives
-nothing. All other items are remembered as in `unique_arrays.py` and counted as in `contained.py`: each way to read one
+nothing. All other items are remembered as in `unique_arrays.py` and counted as in `arrays.py`: each way to read one
 has a rule of its own, so that the values read can be left out of it.
 
     (position, counts, scarce values read) -a scarce value-> (position + 1, counts', one more)
@@ -25,7 +25,7 @@ from llmask.frontends.json_schema.meaning.instances import equality_key, fulfils
 from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.synthetic import negated
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.writing.contained import WAY_WORK, CountingWriter, Counts
+from llmask.frontends.json_schema.writing.arrays import WAY_WORK, CountingWriter, Counts
 from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
 from llmask.frontends.json_schema.writing.unique_arrays import check_number, without_values
 from llmask.frontends.json_schema.writing.writer import Writer

@@ -17,10 +17,9 @@ from llmask.frontends.json_schema.lexical.scientific_numbers import listed_with_
 from llmask.frontends.json_schema.lexical.strings import QUOTE, literals_of, spelled_string
 from llmask.frontends.json_schema.meaning.contradictions import values_reason
 from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key, fulfilling
-from llmask.frontends.json_schema.meaning.place import Part
-from llmask.frontends.json_schema.meaning.ranges import fraction_of
+from llmask.frontends.json_schema.meaning.place import Part, types_of
+from llmask.frontends.json_schema.meaning.scalars import fraction_of
 from llmask.frontends.json_schema.meaning.synthetic import schema_of_value
-from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.keywords import WITHOUT_CONTAINS
 from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.frontends.json_schema.writing.writer import Writer
