@@ -28,14 +28,12 @@ from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP, COU
 from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.synthetic import negated
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.writing.writer import Writer
-from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, RuleId, StateId
+from llmask.frontends.json_schema.writing.writer import Span, Writer
+from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, StateId
 
 
-def emit_array(
-    writer: Writer, layout: ArrayLayout, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
-) -> None:
-    """Edges from `start` to `end` over every array of a layout that counts items by their number only."""
+def emit_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
+    """Edges over every array of a layout that counts items by their number only."""
     low, high, n_prefix = layout.low, layout.high, layout.n_prefix
     if high is not None and low > high:
         return writer.nothing(f"minItems is {low} and maxItems is {high}", path, BOUNDS_HELP)
@@ -46,11 +44,8 @@ def emit_array(
     low_count = max(low - n_chain - 1, 0)
     high_count = None if high is None else high - n_chain - 1
     if has_loop and (low_count or high_count is not None):
-        counted = rules.rule(pointer(path))
-        rules.call(start, counted, end)
-        rule, start = counted, rules.start_state(counted)
-        end = rules.state(counted)
-        rules.final(end)
+        span = writer.rule_within(span, path)
+    rule, start, end, depth = span
     item = rules.state(rule)
     if low == 0:
         opened = rules.state(rule)
@@ -91,10 +86,8 @@ MAX_KINDS = 6  # each doubles the ways to read an item
 Counts = tuple[int, ...]
 
 
-def emit_counted_array(
-    writer: Writer, layout: ArrayLayout, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
-) -> None:
-    """Edges from `start` to `end` over every array of a layout.
+def emit_counted_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
+    """Edges over every array of a layout.
 
     Raises
     ------
@@ -103,18 +96,17 @@ def emit_counted_array(
     """
     if layout.high is not None and layout.low > layout.high:
         return writer.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path, COUNTED_HELP)
-    return CountingWriter(writer, layout, path, rule, depth).write(start, end)
+    return CountingWriter(writer, layout, path, span).write()
 
 
 class CountingWriter:
     """Writer of one array's states."""
 
-    def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, rule: RuleId, depth: int) -> None:
+    def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
         self.writer = writer
         self.layout = layout
         self.path = path
-        self.rule = rule
-        self.depth = depth
+        self.span = span
         self.kinds = layout.counted
         # positions from here on are alike: nothing but their counts tells them apart
         alike = max([1, layout.n_prefix, layout.low, *(kind.first for kind in self.kinds)])
@@ -130,13 +122,13 @@ class CountingWriter:
                 "Use smaller minContains, maxContains, minItems and maxItems, or fewer contains.",
             )
 
-    def write(self, start: StateId, end: StateId) -> None:
+    def write(self) -> None:
         """Write the states that can be reached, position by position."""
         layout, lexemes = self.layout, self.writer.punctuation
-        rules = self.writer.rules
+        rules, (rule, start, end, depth) = self.writer.rules, self.span
         first = (0, (0,) * len(self.kinds))
         if self._may_end(first):
-            opened = rules.state(self.rule)
+            opened = rules.state(rule)
             rules.scan(start, lexemes.open_array, opened)
             rules.scan(opened, lexemes.close_array, end)
         after: dict[tuple[int, Counts], StateId] = {}  # (items read, counts) -> state behind the last of them
@@ -149,18 +141,18 @@ class CountingWriter:
             for target, schemas in self._ways(n_read, counts):
                 there = (min(n_read + 1, self.last), target)
                 if there not in after:
-                    after[there] = rules.state(self.rule)
+                    after[there] = rules.state(rule)
                     waiting.append(there)
                     if self._may_end(there):
                         rules.scan(after[there], lexemes.close_array, end)
                 place = layout.schemas_at(min(n_read, layout.n_prefix), *schemas)
                 self.writer.count_work(WAY_WORK)
-                item = rules.state(self.rule)
+                item = rules.state(rule)
                 if n_read:
                     rules.scan(after[here], lexemes.comma, item)
                 else:
                     rules.scan(start, lexemes.open_array, item)
-                self.writer.place(place, self.rule, item, after[there], self.depth)
+                self.writer.place(place, rule, item, after[there], depth)
 
     def _may_end(self, here: tuple[int, Counts]) -> bool:
         n_read, counts = here

@@ -39,31 +39,18 @@ from llmask.frontends.json_schema.meaning.instances import equality_key, values_
 from llmask.frontends.json_schema.meaning.object_layout import Entry
 from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.satisfiable import Need
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.frontends.json_schema.writing.different_objects import all_but
 from llmask.frontends.json_schema.writing.new_values import kind_of_place, most_followed_items
-from llmask.frontends.json_schema.writing.writer import Writer
-from llmask.grammar.kinds import CALL_OPEN, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+from llmask.frontends.json_schema.writing.writer import Span, Writer
+from llmask.grammar.kinds import CALL_OPEN, NO_GUARD, UNBOUNDED, GuardId, StateId
 
 Members = dict[int, Any]  # values by the numbers of members
 
 
-def emit_followed(
-    writer: Writer,
-    entries: list[Entry],
-    is_any_order: bool,
-    path: Path,
-    rule: RuleId,
-    start: StateId,
-    end: StateId,
-    depth: int,
-) -> None:
-    """Edges from `start` to `end` over every object of these members, in a rule that calls for new values."""
-    body = writer.rules.rule(pointer(path))
-    writer.rules.call(start, body, end)
-    last = writer.rules.state(body)
-    writer.rules.final(last)
-    _FollowedObject(writer, entries, is_any_order, path, body, last, depth).write(writer.rules.start_state(body))
+def emit_followed(writer: Writer, entries: list[Entry], is_any_order: bool, path: Path, span: Span) -> None:
+    """Edges over every object of these members, in a rule that calls for new values."""
+    _FollowedObject(writer, entries, is_any_order, path, writer.rule_within(span, path)).write()
 
 
 def _can_be_listed(value: Any) -> bool:
@@ -86,20 +73,13 @@ class Followed:
     """
 
     def __init__(
-        self,
-        writer: Writer,
-        schemas: list[list[SchemaAt]],
-        required: Iterable[int],
-        path: Path,
-        rule: RuleId,
-        depth: int,
+        self, writer: Writer, schemas: list[list[SchemaAt]], required: Iterable[int], path: Path, span: Span
     ) -> None:
         self.writer = writer
         self.schemas = schemas
         self.required = frozenset(required)
         self.path = path
-        self.rule = rule
-        self.depth = depth
+        self.span = span
         self.open = [at for at, one in enumerate(schemas) if kind_of_place(writer, one) == CALL_OPEN]
         self.done: list[StateId] = []
         self._values: dict[int, dict[Any, Any] | None] = {}
@@ -126,9 +106,9 @@ class Followed:
     def write_without(self, at: int, refused: dict[Any, Any], value: StateId) -> None:
         """Write a value of a member, any but the refused ones; the run goes on as after every value."""
         rules = self.writer.rules
-        done = rules.state(self.rule)
-        others = [all_but(self.writer, list(refused.values()), self.path)] if refused else []
-        self.writer.place([*self.schemas[at], *others], self.rule, value, done, self.depth)
+        done = rules.state(self.span.rule)
+        others = all_but(self.writer, list(refused.values()), self.path)
+        self.writer.place([*self.schemas[at], others], self.span.rule, value, done, self.span.depth)
         rules.skip(done, self.done[at])
 
     def completions(self, left: list[int]) -> float:
@@ -180,19 +160,9 @@ class _FollowedObject(Followed):
     named : by member, the state after its key.
     """
 
-    def __init__(
-        self,
-        writer: Writer,
-        entries: list[Entry],
-        is_any_order: bool,
-        path: Path,
-        rule: RuleId,
-        end: StateId,
-        depth: int,
-    ) -> None:
+    def __init__(self, writer: Writer, entries: list[Entry], is_any_order: bool, path: Path, span: Span) -> None:
         required = (at for at, entry in enumerate(entries) if entry.is_required)
-        super().__init__(writer, [entry.schemas for entry in entries], required, path, rule, depth)
-        self.end = end
+        super().__init__(writer, [entry.schemas for entry in entries], required, path, span)
         self.names = [entry.name for entry in entries]
         self.number_of = {name: at for at, name in enumerate(self.names)}
         self.is_any_order = is_any_order
@@ -200,18 +170,17 @@ class _FollowedObject(Followed):
 
     # --- the object
 
-    def write(self, start: StateId) -> None:
-        """Edges from `start` to the end."""
+    def write(self) -> None:
         rules, lexemes = self.writer.rules, self.writer.punctuation
-        opened, choose = rules.state(self.rule), rules.state(self.rule)
-        rules.scan(start, lexemes.open_object, opened)
+        opened, choose = rules.state(self.span.rule), rules.state(self.span.rule)
+        rules.scan(self.span.start, lexemes.open_object, opened)
         if not self.open:
-            begun = rules.state(self.rule)
+            begun = rules.state(self.span.rule)
             self._follow(opened, begun, 0, may_close=True)
             opened = begun
         rules.skip(opened, choose)
         if not self.required:
-            rules.scan(opened, lexemes.close_object, self.end)
+            rules.scan(opened, lexemes.close_object, self.span.end)
         if self.is_any_order:
             self._write_in_any_order(choose)
         else:
@@ -224,7 +193,7 @@ class _FollowedObject(Followed):
 
     def _write_in_any_order(self, choose: StateId) -> None:
         rules, lexemes = self.writer.rules, self.writer.punctuation
-        done, after = rules.state(self.rule), rules.state(self.rule)
+        done, after = rules.state(self.span.rule), rules.state(self.span.rule)
         need = Need({}, set(), {}, 0)
         for at in range(len(self.names)):
             value = self._write_member(at, choose, done, rules.add_guard(at))
@@ -233,16 +202,16 @@ class _FollowedObject(Followed):
                 need.required.add(value)
         ends = rules.check_guard(0, UNBOUNDED, self.required) if self.required else NO_GUARD
         if ends != NO_GUARD:
-            self.writer.needs[self.end] = need
+            self.writer.needs[self.span.end] = need
         self._follow(done, after, 0, may_close=True)
         rules.scan(after, lexemes.comma, choose, rules.check_guard(0, len(self.names) - 1))
-        rules.scan(after, lexemes.close_object, self.end, ends)
+        rules.scan(after, lexemes.close_object, self.span.end, ends)
 
     def _write_in_order(self, choose: StateId) -> None:
         rules, lexemes = self.writer.rules, self.writer.punctuation
         last_open = max(self.open, default=-1)
         for at in range(len(self.names)):
-            done, after, following = (rules.state(self.rule) for _ in range(3))
+            done, after, following = (rules.state(self.span.rule) for _ in range(3))
             self._write_member(at, choose, done, NO_GUARD)
             is_last = at + 1 == len(self.names)
             if at >= last_open:
@@ -252,7 +221,7 @@ class _FollowedObject(Followed):
             if not is_last:
                 rules.scan(after, lexemes.comma, following)
             if not any(member > at for member in self.required):
-                rules.scan(after, lexemes.close_object, self.end)
+                rules.scan(after, lexemes.close_object, self.span.end)
             if at not in self.required and not is_last:
                 if at == last_open:
                     self._follow(choose, following, at + 1, may_close=False)
@@ -263,10 +232,10 @@ class _FollowedObject(Followed):
     def _write_member(self, at: int, choose: StateId, done: StateId, add: GuardId) -> StateId:
         """A key, a colon and a value; gives the state before the value."""
         rules, schemas = self.writer.rules, self.schemas[at]
-        named, value = rules.state(self.rule), rules.state(self.rule)
+        named, value = rules.state(self.span.rule), rules.state(self.span.rule)
         rules.scan(choose, self.writer.key_node(self.names[at], schemas), named, add)
         rules.scan(named, self.writer.punctuation.colon, value)
-        self.writer.place(schemas, self.rule, value, done, self.depth)
+        self.writer.place(schemas, self.span.rule, value, done, self.span.depth)
         self.writer.note_counted(value, done, schemas)
         self.named.append(named)
         self.done.append(done)
@@ -292,19 +261,19 @@ class _FollowedObject(Followed):
         if not keys and not may_end:
             return None
         rules, lexemes = self.writer.rules, self.writer.punctuation
-        here = rules.state(self.rule)
+        here = rules.state(self.span.rule)
         if may_end:
-            rules.scan(here, lexemes.close_object, self.end)
+            rules.scan(here, lexemes.close_object, self.span.end)
         chosen = here
         if keys and may_close and read:
-            chosen = rules.state(self.rule)
+            chosen = rules.state(self.span.rule)
             rules.scan(here, lexemes.comma, chosen)
         for at in keys:
-            named = rules.state(self.rule)
+            named = rules.state(self.span.rule)
             add = rules.add_guard(at) if self.is_any_order else NO_GUARD
             rules.scan(chosen, self.writer.key_node(self.names[at], self.schemas[at]), named, add)
             if refused[at]:
-                value = rules.state(self.rule)
+                value = rules.state(self.span.rule)
                 rules.scan(named, lexemes.colon, value)
                 self.write_without(at, refused[at], value)
             else:
@@ -340,46 +309,38 @@ class _FollowedObject(Followed):
 # --- arrays
 
 
-def emit_followed_array(
-    writer: Writer, layout: ArrayLayout, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
-) -> None:
-    """Edges from `start` to `end` over every array of a layout, in a rule that calls for new values."""
-    body = writer.rules.rule(pointer(path))
-    writer.rules.call(start, body, end)
-    last = writer.rules.state(body)
-    writer.rules.final(last)
-    _FollowedArray(writer, layout, path, body, last, depth).write(writer.rules.start_state(body))
+def emit_followed_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
+    """Edges over every array of a layout, in a rule that calls for new values."""
+    _FollowedArray(writer, layout, path, writer.rule_within(span, path)).write()
 
 
 class _FollowedArray(Followed):
-    def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, rule: RuleId, end: StateId, depth: int) -> None:
+    def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
         high = most_followed_items(layout)
         schemas = [layout.schemas_at(at) for at in range(high)]
-        super().__init__(writer, schemas, range(layout.low), path, rule, depth)
+        super().__init__(writer, schemas, range(layout.low), path, span)
         self.low = layout.low
-        self.end = end
         self.items: list[StateId] = []  # by position, the state before its value
 
-    def write(self, start: StateId) -> None:
-        """Edges from `start` to the end."""
+    def write(self) -> None:
         rules, lexemes = self.writer.rules, self.writer.punctuation
         last_open = max(self.open, default=-1)
-        here = rules.state(self.rule)
-        rules.scan(start, lexemes.open_array, here)
+        here = rules.state(self.span.rule)
+        rules.scan(self.span.start, lexemes.open_array, here)
         for at in range(len(self.schemas) + 1):  # `here` is where so many items were read
             if at > last_open:
-                after = rules.state(self.rule)
+                after = rules.state(self.span.rule)
                 self.follow(here, after, partial(self._state_for, target=after))
                 here = after
             if at >= self.low:
-                rules.scan(here, lexemes.close_array, self.end)
+                rules.scan(here, lexemes.close_array, self.span.end)
             if at < len(self.schemas):
-                item, done = rules.state(self.rule), rules.state(self.rule)
+                item, done = rules.state(self.span.rule), rules.state(self.span.rule)
                 if at == 0:
                     rules.skip(here, item)
                 else:
                     rules.scan(here, lexemes.comma, item)
-                self.writer.place(self.schemas[at], self.rule, item, done, self.depth)
+                self.writer.place(self.schemas[at], self.span.rule, item, done, self.span.depth)
                 self.items.append(item)
                 self.done.append(done)
                 here = done
@@ -402,13 +363,13 @@ class _FollowedArray(Followed):
         if not goes_on and not may_end:
             return None
         rules, lexemes = self.writer.rules, self.writer.punctuation
-        here = rules.state(self.rule)
+        here = rules.state(self.span.rule)
         if may_end:
-            rules.scan(here, lexemes.close_array, self.end)
+            rules.scan(here, lexemes.close_array, self.span.end)
         if goes_on:
             item = here
             if at > 0:
-                item = rules.state(self.rule)
+                item = rules.state(self.span.rule)
                 rules.scan(here, lexemes.comma, item)
             if refused:
                 self.write_without(at, refused, item)

@@ -51,7 +51,7 @@ from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.writing.different_objects import all_but
 from llmask.frontends.json_schema.writing.new_values import is_fulfilled, kind_of_place
 from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
-from llmask.frontends.json_schema.writing.writer import Writer
+from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import (
     ANOTHER,
     CALL_NEW,
@@ -110,27 +110,22 @@ def _plain_numbers(writer: Writer) -> RuleId:
     """Rule of every number, written without exponent."""
 
     def make() -> RuleId:
-        rules = writer.rules
-        rule = rules.rule("number")
-        last = rules.state(rule)
-        rules.final(last)
-        rules.scan(rules.start_state(rule), lexemes_of_types(writer.nodes, "plain")["number"], last)
+        rule, start, end, _ = writer.new_rule("number")
+        writer.rules.scan(start, lexemes_of_types(writer.nodes, "plain")["number"], end)
         return rule
 
     return writer.own_rule("plain numbers", make)
 
 
-def emit_unique_array(
-    writer: Writer, layout: ArrayLayout, path: Path, rule: RuleId, start: StateId, end: StateId
-) -> None:
-    """Edges from `start` to `end` over every array of a layout whose items all differ.
+def emit_unique_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
+    """Edges over every array of a layout whose items all differ.
 
     Raises
     ------
     LimitExceeded
         When more items must come than are remembered.
     """
-    _UniqueArray(writer, layout, path).write(start, end)
+    _UniqueArray(writer, layout, path).write(span)
 
 
 def check_number(writer: Writer, layout: ArrayLayout, path: Path) -> None:
@@ -157,22 +152,19 @@ def _rule_without(writer: Writer, schemas: list[SchemaAt], values: list[Any], pa
     for 90 of them, a text each, and wrote 12,000 edges over objects in each of 30.
     """
     if not values:
-        return writer.rule_of(schemas) if schemas else writer.any_rule()
+        return writer.rule_of(schemas)
     named = {kind if (kind := type_of(value, path)) != "integer" else "number" for value in values}
     allowed = types_of(conjunction_of(writer, schemas).parts)
     others = [kind for kind in allowed if kind not in named and (kind != "integer" or "number" not in named)]
     refused = all_but(writer, values, path)
     if len(others) == len(allowed) or not {"object", "array"}.intersection(others):
         return writer.rule_of([*schemas, refused])
-    rules = writer.rules
-    rule = rules.rule(pointer(path))
-    last = rules.state(rule)
-    rules.final(last)
+    rule, start, end, _ = writer.new_rule(pointer(path))
     for part in (
         [*schemas, of_types(writer, others, path)],
         [*schemas, of_types(writer, [kind for kind in allowed if kind not in others], path), refused],
     ):
-        rules.call(rules.start_state(rule), writer.rule_of(part), last)
+        writer.rules.call(start, writer.rule_of(part), end)
     return rule
 
 
@@ -218,7 +210,7 @@ class _UniqueArray:
             items.append((n_prefix, self.finite(n_prefix), low - n_prefix))
         return [(index, values, n) for index, values, n in items if values is not None and len(values) < low]
 
-    def write(self, start: StateId, end: StateId) -> None:
+    def write(self, span: Span) -> None:
         writer, layout, path = self.writer, self.layout, self.path
         rules, lexemes = writer.rules, writer.punctuation
         low, high = layout.low, self.high
@@ -229,10 +221,7 @@ class _UniqueArray:
             reason = "the items that must be there do not have enough different values"
             return writer.nothing(reason, path, DIFFERENT_HELP)
         check_number(writer, layout, path)
-        body = rules.rule(pointer(path))
-        rules.call(start, body, end)
-        start, last = rules.start_state(body), rules.state(body)
-        rules.final(last)
+        body, start, last, _ = writer.rule_within(span, path)
         n_chain = layout.n_prefix if high is None else min(layout.n_prefix, high)
         if low == 0:
             opened = rules.state(body)
@@ -306,19 +295,14 @@ class _UniqueArray:
         key = ("unique", writer.place_key(wanted), id(self.layout), index)
 
         def make() -> RuleId:
-            rules = writer.rules
-            rule = rules.rule(pointer(self.path))
-            last = rules.state(rule)
-            rules.final(last)
-            whole = writer.rule_of(wanted) if wanted else writer.any_rule()
-            rules.call(rules.start_state(rule), whole, last)
+            rule, start, end, _ = writer.new_rule(pointer(self.path))
+            writer.rules.call(start, writer.rule_of(wanted), end)
             writer.variants[rule] = lambda texts: self._made(index, values_of_texts(texts), schemas)
             if self.finite(index) is None and may_be_stricter(writer, wanted):
                 writer.stricter[rule] = lambda texts: stricter_rule(writer, wanted, texts, self.path)
             return rule
 
-        found: RuleId = writer.own_rule(key, make)
-        return found
+        return writer.own_rule(key, make)
 
     def _made(self, index: int, values: list[Any], schemas: list[SchemaAt] | None = None) -> RuleId:
         """Rule of the item at `index`, or of a part of it, after those of `values`."""
@@ -364,13 +348,10 @@ def refuses_equal_items(writer: Writer, layout: ArrayLayout, parts: list[Part]) 
     return True
 
 
-def emit_equal_items(writer: Writer, layout: ArrayLayout, path: Path, start: StateId, end: StateId) -> None:
-    """Edges from `start` to `end` over every array of a layout of which two items are equal."""
+def emit_equal_items(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
+    """Edges over every array of a layout of which two items are equal."""
     rules, lexemes = writer.rules, writer.punctuation
-    body = rules.rule(pointer(path))
-    rules.call(start, body, end)
-    last = rules.state(body)
-    rules.final(last)
+    body, start, last, _ = writer.rule_within(span, path)
     # the set grows with items that are not remembered, too, where their number counts
     is_counted = layout.low > 2
     add = rules.add_guard(ANOTHER, cap=layout.low) if is_counted else NO_GUARD
@@ -378,11 +359,10 @@ def emit_equal_items(writer: Writer, layout: ArrayLayout, path: Path, start: Sta
     last_index = layout.n_prefix  # of the items from there on
     different = [rules.state(body) for _ in range(last_index + 1)]  # before each item: all before it differ
     free = [rules.state(body) for _ in range(last_index + 1)]  # two before it are equal
-    rules.scan(rules.start_state(body), lexemes.open_array, different[0])
+    rules.scan(start, lexemes.open_array, different[0])
     for index in range(last_index + 1):
         following = min(index + 1, last_index)
-        schemas = layout.schemas_at(index)
-        rule = writer.rule_of(schemas) if schemas else writer.any_rule()
+        rule = writer.rule_of(layout.schemas_at(index))
         after, taken, after_free = rules.state(body), rules.state(body), rules.state(body)
         rules.call_new(different[index], rule, after, kind=CALL_OPEN)
         rules.scan(after, lexemes.comma, different[following])
