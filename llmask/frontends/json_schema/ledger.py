@@ -22,7 +22,7 @@ from typing import Any
 
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.frontends.json_schema.meaning.evaluated import SPEAK_OF_OTHERS
-from llmask.frontends.json_schema.reading.keywords import Shape
+from llmask.frontends.json_schema.reading.keywords import SCHEMAS_IN_LIST, SCHEMAS_IN_MAP, SCHEMAS_IN_VALUE, Shape
 from llmask.frontends.json_schema.reading.options import LedgerEntry, SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.reading.references import References
@@ -31,11 +31,7 @@ SchemaAt = tuple[Any, Path]
 
 ENFORCED, ANNOTATION, IGNORED = "enforced", "annotation", "ignored"
 # Keywords that apply schemas: one or a list (or lists of names, which are no schemas), or an object of them.
-APPLY = (
-    *("items", "additionalItems", "prefixItems", "contains", "unevaluatedItems", "additionalProperties"),
-    *("propertyNames", "unevaluatedProperties", "not", "if", "then", "else", "allOf", "anyOf", "oneOf"),
-)
-APPLY_BY_NAME = ("properties", "patternProperties", "dependentSchemas", "dependencies")
+APPLY = (SCHEMAS_IN_VALUE | SCHEMAS_IN_LIST) - {"contentSchema"}
 DEFINITIONS = ("$defs", "definitions")
 # Where one of these is not enforced, its schemas still are, as those of `anyOf`.
 STILL_UNIONS = ("oneOf",)
@@ -170,7 +166,7 @@ class _Ledger:
                 yield from ((member, (path, keyword, index)) for index, member in enumerate(value))
             else:
                 yield value, (path, keyword)
-        elif keyword in (*APPLY_BY_NAME, *DEFINITIONS) and type(value) is dict:
+        elif keyword in SCHEMAS_IN_MAP and type(value) is dict:
             yield from ((member, (path, keyword, name)) for name, member in value.items())
 
     # --- listing

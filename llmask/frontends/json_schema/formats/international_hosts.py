@@ -22,6 +22,7 @@ In: a store's nodes. Out: the node of all JSON spellings of the texts. Cost: 0.1
 from __future__ import annotations
 
 from llmask.frontends.json_schema.formats.patterns import ADDRESS_LITERAL, HOSTNAME, NAME, local_part, mailbox
+from llmask.frontends.json_schema.lexical.strings import once
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_machines import ENTRIES_A_UNIT, node_of
 from llmask.frontends.regex.json_strings import style_of
@@ -48,24 +49,20 @@ def international_hostname(nodes: RegexNodes) -> int:
 
 
 def _names(nodes: RegexNodes, ascii_names: str, more_labels: str) -> int:
-    key = (__name__, more_labels)
-    found = nodes.memo.get(key)
-    if found is None:
-        rules = [_pattern(nodes, lengths(more_labels)), *_rules(nodes)]
-        found = nodes.memo[key] = nodes.union([_pattern(nodes, ascii_names), nodes.intersect(rules)])
-    return int(found)
+    def make() -> int:
+        rules = [_pattern(nodes, lengths(more_labels)), *once(nodes, __name__, lambda: _rules(nodes))]
+        return nodes.union([_pattern(nodes, ascii_names), nodes.intersect(rules)])
+
+    return once(nodes, (__name__, more_labels), make)
 
 
 def _rules(nodes: RegexNodes) -> list[int]:
     """A node for each of the machines."""
-    found = nodes.memo.get(__name__)
-    if found is None:
-        from llmask.frontends.json_schema.formats.idna_automata import automata  # with the rules of IDNA, 4 ms
+    from llmask.frontends.json_schema.formats.idna_automata import automata  # with the rules of IDNA, 4 ms
 
-        made = automata(style_of(nodes))
-        spend(sum(rows.size for one in made for _, rows in one.blocks) // ENTRIES_A_UNIT)
-        found = nodes.memo[__name__] = [node_of(nodes, one) for one in made]
-    return list(found)
+    made = automata(style_of(nodes))
+    spend(sum(rows.size for one in made for _, rows in one.blocks) // ENTRIES_A_UNIT)
+    return [node_of(nodes, one) for one in made]
 
 
 def _pattern(nodes: RegexNodes, text: str) -> int:

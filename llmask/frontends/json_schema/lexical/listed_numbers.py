@@ -13,12 +13,18 @@ from decimal import Decimal
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.number_machines import MAY, MUST, NEVER
+from llmask.frontends.json_schema.lexical.strings import once
 from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import literals_node
 
 MAX_DIGITS = 10_000  # of a listed number, zeros included
 MAX_BITS = 33_000  # of an integer with so many digits
 FEW_BITS = 10_000  # Python writes integers of up to 4,300 digits
+
+
+def exact_decimal(value: float | Decimal) -> Decimal:
+    """The number as it was written: the shortest spelling of a float, the value itself otherwise."""
+    return Decimal(repr(value)) if type(value) is float else Decimal(value)
 
 
 def plain_numeral(value: float | Decimal) -> bytes:
@@ -38,7 +44,7 @@ def plain_numeral(value: float | Decimal) -> bytes:
         return b"%d" % value
     if type(value) is int and value.bit_length() > MAX_BITS:
         raise _too_long()
-    exact = Decimal(repr(value)) if type(value) is float else Decimal(value)
+    exact = exact_decimal(value)
     if not exact:
         return b"0"
     if exact.adjusted() >= MAX_DIGITS or -int(exact.as_tuple().exponent) >= MAX_DIGITS:
@@ -70,7 +76,7 @@ def listed_numbers_node(nodes: RegexNodes, numerals: Sequence[bytes], fraction: 
         numerals = [*numerals, b"-0"]
     if fraction == NEVER:
         return literals_node(nodes, numerals)
-    zeros, point, needed_point = _endings(nodes)
+    zeros, point, needed_point = once(nodes, __name__, lambda: _endings(nodes))
     whole = [numeral for numeral in numerals if b"." not in numeral]
     members = []
     if len(whole) < len(numerals):
@@ -83,9 +89,6 @@ def listed_numbers_node(nodes: RegexNodes, numerals: Sequence[bytes], fraction: 
 
 def _endings(nodes: RegexNodes) -> tuple[int, int, int]:
     """Nodes of zeros, of a fraction of zeros or none, and of a fraction of zeros."""
-    found: tuple[int, int, int] | None = nodes.memo.get(__name__)
-    if found is None:
-        zero = nodes.literal(b"0")
-        needed = nodes.concat([nodes.literal(b"."), nodes.repeat(zero, 1)])
-        found = nodes.memo[__name__] = nodes.repeat(zero, 0), nodes.repeat(needed, 0, 1), needed
-    return found
+    zero = nodes.literal(b"0")
+    needed = nodes.concat([nodes.literal(b"."), nodes.repeat(zero, 1)])
+    return nodes.repeat(zero, 0), nodes.repeat(needed, 0, 1), needed

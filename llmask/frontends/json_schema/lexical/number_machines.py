@@ -61,6 +61,14 @@ WHOLE = Machine([[0] * 10 + [1], [1] + [HOPELESS] * 10], [True, True])
 NOT_WHOLE = Machine([[0] * 10 + [1], [1] + [2] * 9 + [HOPELESS], [2] * 11], [False, False, True])
 
 
+def n_decimals_of(fraction: Fraction) -> int:
+    """How many decimals a fraction has that has finitely many."""
+    n = 0
+    while 10**n % fraction.denominator:
+        n += 1
+    return n
+
+
 def comparison(bound: Decimal, below: bool, equal: bool, above: bool) -> Machine:
     """Numerals whose value compares in one of the wanted ways with `bound`, which is not negative.
 

@@ -29,7 +29,7 @@ import numpy as np
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node
 from llmask.frontends.json_schema.lexical.number_automata import STATE_WORK, Product, States
-from llmask.frontends.json_schema.lexical.number_machines import DOT, HOPELESS, Row, divisibility
+from llmask.frontends.json_schema.lexical.number_machines import DOT, HOPELESS, Row, divisibility, n_decimals_of
 from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import literals_node
 from llmask.work import spend
@@ -162,15 +162,8 @@ def _of_one_sign(
 
 def _as_decimal(divisor: Fraction) -> Decimal:
     """A fraction with finitely many decimals."""
-    n_decimals = _n_decimals(divisor)
+    n_decimals = n_decimals_of(divisor)
     return Decimal((0, Decimal(int(divisor * 10**n_decimals)).as_tuple().digits, -n_decimals))
-
-
-def _n_decimals(divisor: Fraction) -> int:
-    n = 0
-    while 10**n % divisor.denominator:
-        n += 1
-    return n
 
 
 def _digits(value: Decimal) -> tuple[str, int]:
@@ -207,7 +200,7 @@ def _divisibility(divisor: Fraction, is_wanted: bool) -> Mantissas:
     when p divides D 10^(x - f + n): from some exponent x on, as many as D needs zeros at its end. Zeros at the end of
     D change nothing; where x - f + n may be negative, that is remembered.
     """
-    n_decimals = _n_decimals(divisor)
+    n_decimals = n_decimals_of(divisor)
     divisor *= 10**n_decimals
     core = divisor.numerator
     while core % 2 == 0 or core % 5 == 0:

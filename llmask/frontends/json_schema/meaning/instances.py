@@ -16,7 +16,8 @@ from decimal import Decimal
 from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.json_schema.lexical.numbers import NumberRange, exact_decimal
+from llmask.frontends.json_schema.lexical.listed_numbers import exact_decimal
+from llmask.frontends.json_schema.lexical.numbers import NumberRange
 from llmask.frontends.json_schema.lexical.strings import free_string
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of

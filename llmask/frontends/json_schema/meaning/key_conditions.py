@@ -23,7 +23,7 @@ from llmask.errors import LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema.meaning.choices import is_void
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, is_false
 from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.finite import texts_of
+from llmask.frontends.json_schema.meaning.finite import with_few_keys_declared
 from llmask.frontends.json_schema.meaning.instances import equality_key, fulfilling_all, listed_by
 from llmask.frontends.json_schema.meaning.marks import Marks, exclude_each_other, marks_of
 from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, divided_keys, keys_node
@@ -41,7 +41,6 @@ ANYTHING: tuple[Any, ...] = (True, {})
 MAX_CLASSES = 512  # of the values of one key
 CLASS_WORK = 20  # a schema compared with a class of values, counted in subschemas visited
 FEWER_HELP = "Use fewer alternatives, or negate fewer of properties and patternProperties in one place."
-FEW_KEYS = 64  # free keys that are so few are written as declared ones, so that the others do not run out
 
 
 class FreeKeys(NamedTuple):
@@ -238,14 +237,7 @@ class _Reader:
             divided = [cell._replace(schemas=context.closed(cell.schemas)) for cell in divided]
         if not (self.key_sets or is_counted or self.n_told > 1 or context.options.unique_keys):
             return entries, divided
-        cells = []
-        most = min(max(FEW_KEYS, self.n_told), context.options.limits.max_tracked_names)
-        for cell in divided:
-            few = texts_of(context, cell.keys, most)
-            if few is None:
-                cells.append(cell)
-            else:
-                entries += [Entry(name, cell.schemas, False, cell.sets) for name in sorted(few)]
+        entries, cells = with_few_keys_declared(context, entries, divided, self.n_told)
         return entries, cells if self.n_told else []
 
     # --- what is named

@@ -152,6 +152,32 @@ def _wrong(context: Context, name: str, member: Any, at: Path, is_required: bool
     return {"type": "object", "required": [name], "properties": {name: value}}, at
 
 
+def _opposite(kind: str, keyword: Any, opposite: Any) -> Negation:
+    """Negates a keyword of one type by another one that asks the contrary of the same value."""
+
+    def negation(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
+        yield {"type": kind, opposite: schema[keyword]}, path
+
+    return negation
+
+
+def _counts(kind: str, least: str, greatest: str) -> Negation:
+    """Negates bounds of a number of parts."""
+
+    def negation(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
+        if schema.get(least, 0) > 0:
+            yield {"type": kind, greatest: int(schema[least]) - 1}, path
+        if greatest in schema:
+            yield {"type": kind, least: int(schema[greatest]) + 1}, path
+
+    return negation
+
+
+_LENGTHS = _counts("string", "minLength", "maxLength")
+_NUMBERS_OF_ITEMS = _counts("array", "minItems", "maxItems")
+_NUMBERS_OF_KEYS = _counts("object", "minProperties", "maxProperties")
+
+
 # --- any type
 
 
@@ -244,26 +270,10 @@ def _internal_any(context: Context, schema: dict[Any, Any], path: Path, shape: S
 # --- strings
 
 
-def _lengths(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield from _counts(schema, path, "string", "minLength", "maxLength")
-
-
-def _pattern(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "string", NO_PATTERN: schema["pattern"]}, path
-
-
-def _no_pattern(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "string", "pattern": schema[NO_PATTERN]}, path
-
-
 def _format(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
     name = format_of(context, schema, path)
     if name is not None:
         yield {"type": "string", NO_FORMAT: name}, path
-
-
-def _no_format(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "string", "format": schema[NO_FORMAT]}, path
 
 
 # --- numbers
@@ -280,14 +290,6 @@ def _bounds(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) 
             yield {"type": "number", beyond if is_open else open_beyond: schema[bound]}, path
         if exclusive is not None and type(exclusive) is not bool:
             yield {"type": "number", beyond: exclusive}, path
-
-
-def _multiple(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "number", NO_MULTIPLE: schema["multipleOf"]}, path
-
-
-def _no_multiple(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "number", "multipleOf": schema[NO_MULTIPLE]}, path
 
 
 def _no_integer(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
@@ -309,10 +311,6 @@ def _items(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -
         yield {"type": "array", COUNTED: (len(prefix), negated(context, *other), 1, None)}, path
 
 
-def _numbers_of_items(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield from _counts(schema, path, "array", "minItems", "maxItems")
-
-
 def _counted(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
     for first, member, least, greatest in counted_of(context, schema, path, shape):
         if least > 0:
@@ -324,10 +322,6 @@ def _counted(context: Context, schema: dict[Any, Any], path: Path, shape: Shape)
 def _unique(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
     if schema["uniqueItems"]:
         yield {"type": "array", NOT_UNIQUE: True}, path
-
-
-def _not_unique(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "array", "uniqueItems": True}, path
 
 
 # --- objects
@@ -366,10 +360,6 @@ def _names(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -
     yield {"type": "object", SOME_KEY: (refused, (True, path))}, path
 
 
-def _numbers_of_keys(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield from _counts(schema, path, "object", "minProperties", "maxProperties")
-
-
 def _some_key(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
     keys, member = schema[SOME_KEY]
     yield {"type": "object", EVERY_KEY: (keys, negated(context, *member))}, path
@@ -384,28 +374,23 @@ def _followed(context: Context, schema: dict[Any, Any], path: Path, shape: Shape
     return iter(())  # it asserts nothing
 
 
-def _counts(schema: dict[Any, Any], path: Path, kind: str, least: str, greatest: str) -> Iterator[SchemaAt]:
-    if schema.get(least, 0) > 0:
-        yield {"type": kind, greatest: int(schema[least]) - 1}, path
-    if greatest in schema:
-        yield {"type": kind, least: int(schema[greatest]) + 1}, path
-
-
 NEGATIONS: dict[Any, Negation] = {
     "type": _type, "enum": _values, "const": _values, EXCEPT: _except, SPELLED: _except,
     "anyOf": _any_of, "oneOf": _one_of, "not": _not, "if": _if,
     "dependentSchemas": _dependent, "dependentRequired": _dependent, "dependencies": _dependent,
     NOT: _internal_not, ALL_OF: _internal_all, ANY_OF: _internal_any,
-    "minLength": _lengths, "maxLength": _lengths, "pattern": _pattern, NO_PATTERN: _no_pattern,
-    "format": _format, NO_FORMAT: _no_format,
+    "minLength": _LENGTHS, "maxLength": _LENGTHS,
+    "pattern": _opposite("string", "pattern", NO_PATTERN), NO_PATTERN: _opposite("string", NO_PATTERN, "pattern"),
+    "format": _format, NO_FORMAT: _opposite("string", NO_FORMAT, "format"),
     "minimum": _bounds, "maximum": _bounds, "exclusiveMinimum": _bounds, "exclusiveMaximum": _bounds,
-    "multipleOf": _multiple, NO_MULTIPLE: _no_multiple, NO_INTEGER: _no_integer,
+    "multipleOf": _opposite("number", "multipleOf", NO_MULTIPLE),
+    NO_MULTIPLE: _opposite("number", NO_MULTIPLE, "multipleOf"), NO_INTEGER: _no_integer,
     "items": _items, "additionalItems": _items, "prefixItems": _items, PREFIX: _items,
-    "minItems": _numbers_of_items, "maxItems": _numbers_of_items, "contains": _counted, COUNTED: _counted,
-    "uniqueItems": _unique, NOT_UNIQUE: _not_unique,
+    "minItems": _NUMBERS_OF_ITEMS, "maxItems": _NUMBERS_OF_ITEMS, "contains": _counted, COUNTED: _counted,
+    "uniqueItems": _unique, NOT_UNIQUE: _opposite("array", NOT_UNIQUE, "uniqueItems"),
     "patternProperties": _other_keys, "additionalProperties": _other_keys,
-    "propertyNames": _names, "minProperties": _numbers_of_keys,
-    "maxProperties": _numbers_of_keys, SOME_KEY: _some_key, EVERY_KEY: _every_key, FOLLOWED: _followed,
+    "propertyNames": _names, "minProperties": _NUMBERS_OF_KEYS,
+    "maxProperties": _NUMBERS_OF_KEYS, SOME_KEY: _some_key, EVERY_KEY: _every_key, FOLLOWED: _followed,
 }  # fmt: skip
 
 _TAKEN_IN = "`gathered` takes in what it names or lists, which is negated beside the schema"

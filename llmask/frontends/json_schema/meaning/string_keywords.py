@@ -19,6 +19,7 @@ from llmask.frontends.json_schema.lexical.strings import (
     QUOTE,
     any_spelling,
     free_string,
+    once,
     quoted,
     spellings_of,
     usual_string,
@@ -40,16 +41,16 @@ def pattern_string(context: Context, pattern: str, where: Path, keyword: str, is
         When the pattern is malformed or cannot be supported, with the place of the keyword.
     """
     nodes = context.nodes
-    key = (__name__, "pattern", pattern, is_negated)
-    found = nodes.memo.get(key)
-    if found is None:
+
+    def make() -> int:
         try:
             body = compile_pattern(nodes, pattern, dialect="ecma", json_string=True, is_negated=is_negated)
         except LlmaskError as error:
             at = pointer(where, keyword) + (f", {error.where}" if error.where else "")
             raise type(error)(f'"{keyword}": {error.message}', at, error.help) from None
-        found = nodes.memo[key] = quoted(nodes, body)
-    return int(found)
+        return quoted(nodes, body)
+
+    return once(nodes, (__name__, "pattern", pattern, is_negated), make)
 
 
 def matches_pattern(context: Context, pattern: int, text: str) -> bool:

@@ -24,7 +24,7 @@ from __future__ import annotations
 from math import isqrt
 
 from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
-from llmask.frontends.json_schema.meaning.finite import texts_of
+from llmask.frontends.json_schema.meaning.finite import with_few_keys_declared
 from llmask.frontends.json_schema.meaning.key_conditions import object_with_keys
 from llmask.frontends.json_schema.meaning.object_layout import (
     Cell,
@@ -48,7 +48,6 @@ from llmask.frontends.json_schema.writing.set_objects import (
 from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import NO_GUARD, SCAN, SKIP, StateId
 
-FEW_KEYS = 64  # free keys that are so few are written as declared ones where keys are counted or not repeated
 MANY = 32  # optional properties in a row that are cut into fans
 
 
@@ -69,21 +68,9 @@ def emit_object(writer: Writer, parts: list[Part], span: Span) -> None:
         return _emit_layout(writer, layout, path, span, is_followed=True)
     is_tracked = writer.options.unique_keys
     if layout.cells and (layout.low > 1 or layout.high is not None or is_tracked):
-        layout = with_few_keys_declared(writer, layout)
+        entries, cells = with_few_keys_declared(writer, layout.entries, layout.cells, layout.low)
+        layout = layout._replace(entries=entries, cells=cells)
     return _emit_layout(writer, layout, path, span)
-
-
-def with_few_keys_declared(writer: Writer, layout: Layout) -> Layout:
-    """The same with free keys of which there are few as declared ones, so that the others do not run out."""
-    entries, cells = list(layout.entries), []
-    most = min(max(FEW_KEYS, layout.low), writer.options.limits.max_tracked_names)
-    for cell in layout.cells:
-        names = texts_of(writer, cell.keys, most)
-        if names is None:
-            cells.append(cell)
-        else:
-            entries += [Entry(name, cell.schemas, False, cell.sets) for name in sorted(names)]
-    return layout._replace(entries=entries, cells=cells)
 
 
 def _emit_layout(writer: Writer, layout: Layout, path: Path, span: Span, is_followed: bool = False) -> None:

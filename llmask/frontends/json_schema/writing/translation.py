@@ -48,7 +48,8 @@ from llmask.frontends.json_schema.meaning.synthetic import negated, of_types
 from llmask.frontends.json_schema.reading.keywords import FOLLOWED, WITHOUT_CONTAINS
 from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.writing.arrays import emit_array
+from llmask.frontends.json_schema.writing.arrays import emit_array, emit_counted_array
+from llmask.frontends.json_schema.writing.followed_objects import emit_followed_array
 from llmask.frontends.json_schema.writing.new_values import most_followed_items
 from llmask.frontends.json_schema.writing.objects import emit_object
 from llmask.frontends.json_schema.writing.set_objects import emit_conditioned
@@ -60,7 +61,6 @@ from llmask.regex.nodes import RegexNodes
 from llmask.work import share, spend
 
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
-MAX_SHAPES = 100_000
 MANY_WAYS = 200  # combinations of alternatives beyond which objects are written by a condition on their keys
 MANY_PAIRS = 15  # the same of alternatives of oneOf that may overlap
 MOST_WAYS, MOST_PAIRS = 1_000_000, 60  # the same, also where values divide into classes that are hard to write
@@ -526,11 +526,7 @@ class Translation(Writer):
             if not refuses_equal_items(self, layout, parts):
                 return emit_equal_items(self, layout, path, span)
         if layout.counted:
-            from llmask.frontends.json_schema.writing.arrays import emit_counted_array
-
             return emit_counted_array(self, layout, path, span)
         if any(FOLLOWED in schema for schema, _, _ in parts) and most_followed_items(layout):
-            from llmask.frontends.json_schema.writing.followed_objects import emit_followed_array
-
             return emit_followed_array(self, layout, path, span)
         return emit_array(self, layout, path, span)

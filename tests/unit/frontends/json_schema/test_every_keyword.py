@@ -74,11 +74,7 @@ def missing() -> list[str]:
         places = {
             "a schema": (check is SCHEMA or keyword == "items", ledger.APPLY, keywords.SCHEMAS_IN_VALUE),
             "schemas": (check is SCHEMAS or keyword == "items", ledger.APPLY, keywords.SCHEMAS_IN_LIST),
-            "named schemas": (
-                check is MAPPING or keyword == "dependencies",
-                (*ledger.APPLY_BY_NAME, *ledger.DEFINITIONS),
-                keywords.SCHEMAS_IN_MAP,
-            ),
+            "named schemas": (check is MAPPING or keyword == "dependencies", keywords.SCHEMAS_IN_MAP),
         }
         for held, (is_so, *lists) in places.items():
             if isinstance(keyword, str) and is_so and not all(keyword in one for one in lists):
@@ -130,7 +126,7 @@ def test_a_planted_violation_is_found(monkeypatch: pytest.MonkeyPatch, fault: st
         (schemas, "VOCABULARY", "minItems", "minItems has no generator"),
         (drafts, "OLDER", "dependencies", "dependencies has no generator"),
         (ledger, "APPLY", "contains", "contains has no ledger"),
-        (ledger, "APPLY_BY_NAME", "patternProperties", "patternProperties has no ledger"),
+        (ledger, "SCHEMAS_IN_MAP", "patternProperties", "patternProperties has no ledger"),
         (keywords, "ALWAYS_THERE", "format", "format has no vocabulary"),
         (keywords, "SCHEMAS_IN_LIST", "oneOf", "oneOf holds schemas, which the ledger or the vocabularies"),
     ],
