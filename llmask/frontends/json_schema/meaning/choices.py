@@ -224,7 +224,7 @@ def _told_by_strings(context: Context, conjunction: Conjunction, choice: Choice)
     for at, member in enumerate(choice.schemas):
         case = conjunction.copy()
         add_schema(context, case, *member)
-        for name in marks_of_parts(context, case.parts).required:
+        for name in _required(case.parts):
             under = conjunction_of(context, key_schemas(context, case.parts, name))
             if types_of(under.parts) == ("string",):
                 languages.setdefault(name, {})[at] = strings_of(context, under, is_most=True)
@@ -326,14 +326,17 @@ def _type_is_void(context: Context, kind: str, parts: list[Part], depth: int) ->
             for one in layout.counted
         )
     if kind == "object":
-        required = dict.fromkeys(
-            name for schema, _, shape in parts if shape.has_object for name in schema.get("required", ())
-        )
+        required = _required(parts)
         low, high = count_range(parts, "minProperties", "maxProperties")
         if high is not None and max(low, len(required)) > high:
             return True
         return any(_schemas_are_void(context, key_schemas(context, parts, name), depth + 1) for name in required)
     return False
+
+
+def _required(parts: list[Part]) -> list[str]:
+    """Keys that an object must have, in the order of the text."""
+    return list(dict.fromkeys(name for one, _, shape in parts if shape.has_object for name in one.get("required", ())))
 
 
 def _schemas_are_void(context: Context, schemas: list[SchemaAt], depth: int) -> bool:
