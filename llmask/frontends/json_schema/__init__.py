@@ -5,8 +5,8 @@
     what holds          context (what is known of a schema), conjunction (schemas that hold together), negation,
                         evaluated (unevaluated*, closed), synthetic (schemas that are written here)
     what is decided     marks, choices (oneOf), finite, instances (values against schemas)
-    scalars             scalars, strings, names, formats, lexemes
-    numbers             numbers, number_machines, number_automata, scientific_numbers
+    scalars             scalars, strings, formats, lexemes
+    numbers             numbers, number_machines, scientific_numbers
     values              values, listed_numbers (const, enum)
     objects             object_layout, objects, key_conditions, set_objects (any order, counted), different_objects,
                         followed_objects

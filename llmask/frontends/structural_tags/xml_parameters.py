@@ -35,9 +35,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from llmask.errors import GrammarError, LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
 from llmask.frontends.json_schema import check_productive
 from llmask.frontends.json_schema.lexical.strings import free_string
-from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
+from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, strings_of
 from llmask.frontends.json_schema.meaning.evaluated import SPEAK_OF_OTHERS, closed, closed_object
-from llmask.frontends.json_schema.meaning.names import strings_of
 from llmask.frontends.json_schema.meaning.place import ALL_TYPES, ONE_TYPE, types_of
 from llmask.frontends.json_schema.meaning.synthetic import schema_of_value
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, keys_of, pointer

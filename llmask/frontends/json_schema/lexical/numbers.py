@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.listed_numbers import exact_decimal, listed_numbers_node, plain_numeral
-from llmask.frontends.json_schema.lexical.number_automata import numerals_node
 from llmask.frontends.json_schema.lexical.number_machines import (
     MAX_DIGITS,
     MAY,
@@ -30,6 +29,7 @@ from llmask.frontends.json_schema.lexical.number_machines import (
     comparison,
     divisibility,
     n_decimals_of,
+    numerals_node,
     unlisted,
 )
 from llmask.frontends.json_schema.lexical.scientific_numbers import Magnitudes, listed_with_exponent, scientific_node

@@ -28,8 +28,16 @@ import numpy as np
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node
-from llmask.frontends.json_schema.lexical.number_automata import STATE_WORK, Product, States
-from llmask.frontends.json_schema.lexical.number_machines import DOT, HOPELESS, Row, divisibility, n_decimals_of
+from llmask.frontends.json_schema.lexical.number_machines import (
+    DOT,
+    HOPELESS,
+    STATE_WORK,
+    Product,
+    Row,
+    States,
+    divisibility,
+    n_decimals_of,
+)
 from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import literals_node
 from llmask.work import spend

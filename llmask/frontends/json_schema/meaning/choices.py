@@ -23,7 +23,13 @@ from typing import Any
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.numbers import number_node
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.conjunction import add_schema, conjunction_of, with_alternative
+from llmask.frontends.json_schema.meaning.conjunction import (
+    add_schema,
+    conjunction_of,
+    name_language,
+    strings_of,
+    with_alternative,
+)
 from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key, fulfilling
 from llmask.frontends.json_schema.meaning.marks import (
@@ -34,11 +40,17 @@ from llmask.frontends.json_schema.meaning.marks import (
     marks_of_parts,
     pairs_left,
 )
-from llmask.frontends.json_schema.meaning.names import name_language, strings_of
 from llmask.frontends.json_schema.meaning.object_layout import key_schemas
-from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt, count_range, types_of
-from llmask.frontends.json_schema.meaning.scalars import range_of
-from llmask.frontends.json_schema.meaning.string_keywords import string_node
+from llmask.frontends.json_schema.meaning.place import (
+    Choice,
+    Conjunction,
+    Part,
+    SchemaAt,
+    count_range,
+    required_by,
+    types_of,
+)
+from llmask.frontends.json_schema.meaning.scalars import range_of, string_node
 from llmask.frontends.json_schema.meaning.synthetic import of_types
 from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.work import spend
@@ -224,7 +236,7 @@ def _told_by_strings(context: Context, conjunction: Conjunction, choice: Choice)
     for at, member in enumerate(choice.schemas):
         case = conjunction.copy()
         add_schema(context, case, *member)
-        for name in _required(case.parts):
+        for name in required_by(case.parts):
             under = conjunction_of(context, key_schemas(context, case.parts, name))
             if types_of(under.parts) == ("string",):
                 languages.setdefault(name, {})[at] = strings_of(context, under, is_most=True)
@@ -326,17 +338,12 @@ def _type_is_void(context: Context, kind: str, parts: list[Part], depth: int) ->
             for one in layout.counted
         )
     if kind == "object":
-        required = _required(parts)
+        required = required_by(parts)
         low, high = count_range(parts, "minProperties", "maxProperties")
         if high is not None and max(low, len(required)) > high:
             return True
         return any(_schemas_are_void(context, key_schemas(context, parts, name), depth + 1) for name in required)
     return False
-
-
-def _required(parts: list[Part]) -> list[str]:
-    """Keys that an object must have, in the order of the text."""
-    return list(dict.fromkeys(name for one, _, shape in parts if shape.has_object for name in one.get("required", ())))
 
 
 def _schemas_are_void(context: Context, schemas: list[SchemaAt], depth: int) -> bool:

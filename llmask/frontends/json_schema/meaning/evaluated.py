@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.meaning.array_layout import items_of
 from llmask.frontends.json_schema.meaning.context import Context, circle
-from llmask.frontends.json_schema.meaning.place import SchemaAt
+from llmask.frontends.json_schema.meaning.place import SchemaAt, members_of
 from llmask.frontends.json_schema.meaning.synthetic import negated
 from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_DRAFT, ANY_OF, DRAFT_2020, NOT, PREFIX, Shape
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
@@ -182,7 +182,7 @@ class _Cases:
         if keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
             return [self.of(*context.target(keyword, schema, path))]
         if keyword == "allOf":
-            return [self.of(member, (path, "allOf", index)) for index, member in enumerate(schema["allOf"])]
+            return [self.of(*member) for member in members_of(schema, path, "allOf")]
         if keyword is ALL_OF:
             return [self.of(*member) for member in schema[ALL_OF]]
         if keyword is ANY_OF:
@@ -190,9 +190,9 @@ class _Cases:
         if keyword is NOT:
             return [[Case((negated(context, *schema[NOT]),))]]
         if keyword == "anyOf":
-            return [self._any_of([(member, (path, "anyOf", index)) for index, member in enumerate(schema["anyOf"])])]
+            return [self._any_of(members_of(schema, path, "anyOf"))]
         if keyword == "oneOf":
-            return [self._one_of([(member, (path, "oneOf", index)) for index, member in enumerate(schema["oneOf"])])]
+            return [self._one_of(members_of(schema, path, "oneOf"))]
         if keyword == "if":
             condition: SchemaAt = (schema["if"], (path, "if"))
             holds = self.of(*condition)

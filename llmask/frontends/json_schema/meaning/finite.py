@@ -33,8 +33,7 @@ from llmask.frontends.json_schema.meaning.instances import (
 )
 from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, layout_of
 from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
-from llmask.frontends.json_schema.meaning.scalars import range_of
-from llmask.frontends.json_schema.meaning.string_keywords import string_node
+from llmask.frontends.json_schema.meaning.scalars import range_of, string_node
 from llmask.frontends.regex.json_strings import RAW, SHORT_ESCAPES
 from llmask.regex.code_points import TEXT, CodePointSet
 from llmask.regex.nodes import RegexNodes

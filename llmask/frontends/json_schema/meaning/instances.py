@@ -24,8 +24,7 @@ from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.object_layout import key_schemas, keys_node
 from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
-from llmask.frontends.json_schema.meaning.scalars import range_of
-from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern, string_node
+from llmask.frontends.json_schema.meaning.scalars import matches_pattern, range_of, string_node
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, SOME_KEY, is_number
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.work import spend
@@ -106,7 +105,7 @@ def fulfils(context: Context, value: Any, schemas: list[SchemaAt]) -> bool:
     """Whether `value` fulfils all of `schemas`."""
     conjunction = conjunction_of(context, schemas)
     context.count_work()
-    if conjunction.false_at is not None or not fulfils_parts(context, value, conjunction.parts):
+    if conjunction.false_at is not None or not fulfilling(context, [value], conjunction.parts):
         return False
     for keyword, _, schemas, _ in conjunction.choices:
         n_valid = sum(fulfils(context, value, [schema]) for schema in schemas)
@@ -138,11 +137,6 @@ def fulfilling_all(context: Context, values: list[Any], conjunction: Conjunction
                 kept.append(value)
         values = kept
     return values
-
-
-def fulfils_parts(context: Context, value: Any, parts: list[Part]) -> bool:
-    """Whether `value` fulfils the own keywords of all `parts`."""
-    return bool(fulfilling(context, [value], parts))
 
 
 def fulfilling(context: Context, values: list[Any], parts: list[Part]) -> list[Any]:

@@ -28,7 +28,7 @@ from llmask.frontends.json_schema.meaning.instances import equality_key, fulfill
 from llmask.frontends.json_schema.meaning.marks import Marks, exclude_each_other, marks_of
 from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, divided_keys, keys_node
 from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt, count_range, types_of
-from llmask.frontends.json_schema.meaning.string_keywords import pattern_string
+from llmask.frontends.json_schema.meaning.scalars import pattern_string
 from llmask.frontends.json_schema.meaning.synthetic import KeySet, negated, same_schema
 from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, EXCEPT, NOT, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import Path, pointer

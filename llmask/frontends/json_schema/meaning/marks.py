@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key
-from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, types_of
+from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, required_by, types_of
 from llmask.frontends.json_schema.meaning.synthetic import same_schema
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, NOT
 from llmask.frontends.json_schema.reading.pointers import Path
@@ -79,7 +79,7 @@ def marks_of_parts(context: Context, parts: list[Part]) -> Marks:
     values = _common_values(context, parts)
     if values is not None:
         types &= {key[0] for key in values}
-    required = {name for part, _, shape in parts if shape.has_object for name in part.get("required", ())}
+    required = required_by(parts)
     allowed: frozenset[str] | None = None
     forbidden: set[str] = set()
     under: dict[str, frozenset[Any]] = {}
@@ -117,7 +117,7 @@ def marks_of_parts(context: Context, parts: list[Part]) -> Marks:
         if not values_under:
             forbidden.add(name)
     forbidden.update(name for name, _ in holding & failing)
-    if required & forbidden or (allowed is not None and not required <= allowed):
+    if required.keys() & forbidden or (allowed is not None and not required.keys() <= allowed):
         types -= {"object"}
     return Marks(
         types,

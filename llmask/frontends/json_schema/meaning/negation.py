@@ -24,8 +24,8 @@ from typing import Any
 from llmask.frontends.json_schema.meaning.array_layout import counted_of, items_of
 from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.evaluated import cases_of
-from llmask.frontends.json_schema.meaning.place import ALL_TYPES, Part, SchemaAt
-from llmask.frontends.json_schema.meaning.string_keywords import format_of
+from llmask.frontends.json_schema.meaning.place import ALL_TYPES, Part, SchemaAt, members_of, required_by
+from llmask.frontends.json_schema.meaning.scalars import format_of
 from llmask.frontends.json_schema.meaning.synthetic import KeySet, all_of, negated, schema_of_value
 from llmask.frontends.json_schema.reading.keywords import (
     ALL_OF,
@@ -115,7 +115,7 @@ def gathered(context: Context, schema: dict[Any, Any], path: Path) -> list[Part]
             break  # its cases hold what it takes in
         waiting += context.targets(one, at, shape)
         if "allOf" in shape.in_place:
-            waiting += [(member, (at, "allOf", index)) for index, member in enumerate(one["allOf"])]
+            waiting += members_of(one, at, "allOf")
     spend(GATHERED_WORK * max(len(found) - 2, 0))
     return found
 
@@ -126,7 +126,7 @@ def _told_apart(context: Context, together: list[Part]) -> tuple[list[SchemaAt],
     What follows is written beside that schema: so each alternative says which of the listed values is there, and
     beside another one of those it is known at once to allow nothing.
     """
-    required = {name for one, _, shape in together if shape.has_object for name in one.get("required", ())}
+    required = required_by(together)
     kept: dict[str, Any] = {}
     failing: list[SchemaAt] = []
     for one, path, shape in together:
@@ -217,12 +217,11 @@ def _except(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) 
 
 
 def _any_of(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    members = enumerate(schema["anyOf"])
-    yield {ALL_OF: [negated(context, member, (path, "anyOf", index)) for index, member in members]}, path
+    yield {ALL_OF: [negated(context, *member) for member in members_of(schema, path, "anyOf")]}, path
 
 
 def _one_of(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    schemas: list[SchemaAt] = [(member, (path, "oneOf", index)) for index, member in enumerate(schema["oneOf"])]
+    schemas = members_of(schema, path, "oneOf")
     yield {ALL_OF: [negated(context, *member) for member in schemas]}, path
     for one, other in context.overlapping(schemas):
         yield {ALL_OF: [schemas[one], schemas[other]]}, path
@@ -330,7 +329,7 @@ def _unique(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) 
 def _properties(context: Context, together: list[Part], told: dict[Any, Any]) -> Iterator[SchemaAt]:
     """Declared properties that have a wrong value, required ones that are absent."""
     listed = told["properties"]
-    required = {name for one, _, shape in together if shape.has_object for name in one.get("required", ())}
+    required = required_by(together)
     covered = set(listed)  # names whose absence is part of an alternative, where it matters
     for one, path, shape in together:
         for name, member in one.get("properties", {}).items() if shape.has_object else ():

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.strings import free_string, other_strings, spellings_of
-from llmask.frontends.json_schema.meaning.conjunction import is_false
+from llmask.frontends.json_schema.meaning.conjunction import is_false, name_language
 from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.names import name_language
 from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, count_range
-from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern, pattern_string
+from llmask.frontends.json_schema.meaning.scalars import matches_pattern, pattern_string
 from llmask.frontends.json_schema.meaning.synthetic import KeySet, same_schema
 from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import pointer

@@ -36,6 +36,16 @@ class Choice(NamedTuple):
     position: int
 
 
+def members_of(schema: dict[str, Any], path: Path, keyword: str) -> list[SchemaAt]:
+    """The schemas that a keyword lists."""
+    return [(member, (path, keyword, index)) for index, member in enumerate(schema[keyword])]
+
+
+def required_by(parts: list[Part]) -> dict[str, None]:
+    """Keys that an object must have, in the order of the text."""
+    return dict.fromkeys(name for one, _, shape in parts if shape.has_object for name in one.get("required", ()))
+
+
 class Conjunction:
     """Parts and choices of one place; `false_at` is the place of a schema `false` among them."""
 

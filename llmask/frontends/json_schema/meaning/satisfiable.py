@@ -107,10 +107,10 @@ def states_that_lead_on(
     calls: dict[int, list[int]] = {}  # start state of a rule -> sources of its calls whose end is reached already
     while waiting or asked:
         if not waiting:
-            met = [last for last in asked if needs[last].is_met_by(lambda state: reached[n_states + state])]
+            met = [end for end in asked if needs[end].is_met_by(lambda state: reached[n_states + state])]
             asked.clear()
-            for last in met:
-                reached[last] = 1
+            for end in met:
+                reached[end] = 1
             waiting += met
             continue
         here = waiting.pop()

@@ -24,7 +24,7 @@ from llmask.frontends.json_schema.meaning.conjunction import add_schema
 from llmask.frontends.json_schema.meaning.instances import equality_key, fulfilling
 from llmask.frontends.json_schema.meaning.object_layout import Entry, Layout
 from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
-from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern
+from llmask.frontends.json_schema.meaning.scalars import matches_pattern
 from llmask.frontends.json_schema.meaning.synthetic import negated, schema_of_value
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, PREFIX, SPELLED
 from llmask.frontends.json_schema.reading.pointers import Path

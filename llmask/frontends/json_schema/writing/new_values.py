@@ -22,8 +22,7 @@ from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.finite import finite_values
 from llmask.frontends.json_schema.meaning.object_layout import Layout, layout_of
 from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
-from llmask.frontends.json_schema.meaning.scalars import range_of
-from llmask.frontends.json_schema.meaning.string_keywords import string_node
+from llmask.frontends.json_schema.meaning.scalars import range_of, string_node
 from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN
 from llmask.regex.nodes import RegexNodes
 

@@ -28,7 +28,7 @@ from llmask.frontends.json_schema.meaning.choices import (
     settle_strings,
     without_shared_types,
 )
-from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
+from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, strings_of, with_alternative
 from llmask.frontends.json_schema.meaning.context import circle
 from llmask.frontends.json_schema.meaning.contradictions import (
     ALTERNATIVES_HELP,
@@ -40,7 +40,6 @@ from llmask.frontends.json_schema.meaning.contradictions import (
 from llmask.frontends.json_schema.meaning.evaluated import closed
 from llmask.frontends.json_schema.meaning.key_conditions import conditioned_object
 from llmask.frontends.json_schema.meaning.marks import marks_of, pairs_left
-from llmask.frontends.json_schema.meaning.names import strings_of
 from llmask.frontends.json_schema.meaning.place import ALL_TYPES, Conjunction, Part, SchemaAt, types_of
 from llmask.frontends.json_schema.meaning.satisfiable import states_that_lead_on
 from llmask.frontends.json_schema.meaning.scalars import scalar_node
