@@ -15,7 +15,7 @@ Cost: text only; a format is compiled when a schema names it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Union
 
 from llmask.frontends.json_schema.formats import international_hosts, patterns
@@ -26,63 +26,38 @@ __all__ = ["AT_MOST", "FORMATS", "Format"]
 Format = Union[str, Callable[["RegexNodes"], int]]  # noqa: UP007 (runtime on 3.10)
 
 
-class Formats(Mapping[str, Format]):
-    """Formats by name; patterns that take time to write are written when they are asked for."""
-
-    def __init__(
-        self,
-        texts: Mapping[str, str],
-        makers: Mapping[str, Callable[[], str]],
-        nodes: Mapping[str, Callable[[RegexNodes], int]],
-    ) -> None:
-        self._found: dict[str, Format] = {name: f"^(?:{text})$" for name, text in texts.items()}
-        self._found.update(nodes)
-        self._makers = makers
-
-    def __getitem__(self, name: str) -> Format:
-        found = self._found.get(name)
-        if found is None:
-            found = self._found[name] = f"^(?:{self._makers[name]()})$"
-        return found
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._found or name in self._makers
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*self._found, *self._makers)))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+def _whole(texts: Mapping[str, str]) -> dict[str, str]:
+    """Patterns that are found in a text where they match all of it."""
+    return {name: f"^(?:{text})$" for name, text in texts.items()}
 
 
-FORMATS: Mapping[str, Format] = Formats(
+FORMATS: Mapping[str, Format] = {
+    **_whole(
+        {
+            "date-time": patterns.DATE_TIME,
+            "date": patterns.DATE,
+            "time": patterns.TIME,
+            "duration": patterns.DURATION,
+            "email": patterns.EMAIL,
+            "hostname": patterns.HOSTNAME,
+            "ipv4": patterns.IPV4,
+            "ipv6": patterns.IPV6,
+            "uri": patterns.URI,
+            "uri-reference": patterns.URI_REFERENCE,
+            "iri": patterns.IRI,
+            "iri-reference": patterns.IRI_REFERENCE,
+            "uri-template": patterns.URI_TEMPLATE,
+            "uuid": patterns.UUID,
+            "json-pointer": patterns.JSON_POINTER,
+            "relative-json-pointer": patterns.RELATIVE_JSON_POINTER,
+            "regex": patterns.REGEX,
+        }
+    ),
+    "idn-email": international_hosts.international_mailbox,
+    "idn-hostname": international_hosts.international_hostname,
+}
+AT_MOST: Mapping[str, str] = _whole(
     {
-        "date-time": patterns.DATE_TIME,
-        "date": patterns.DATE,
-        "time": patterns.TIME,
-        "duration": patterns.DURATION,
-        "email": patterns.EMAIL,
-        "hostname": patterns.HOSTNAME,
-        "ipv4": patterns.IPV4,
-        "ipv6": patterns.IPV6,
-        "uri": patterns.URI,
-        "uri-reference": patterns.URI_REFERENCE,
-        "iri": patterns.IRI,
-        "iri-reference": patterns.IRI_REFERENCE,
-        "uri-template": patterns.URI_TEMPLATE,
-        "uuid": patterns.UUID,
-        "json-pointer": patterns.JSON_POINTER,
-        "relative-json-pointer": patterns.RELATIVE_JSON_POINTER,
-    },
-    {"regex": patterns.valid_pattern},
-    {
-        "idn-email": international_hosts.international_mailbox,
-        "idn-hostname": international_hosts.international_hostname,
-    },
-)
-AT_MOST: Mapping[str, str] = {
-    name: f"^(?:{text})$"
-    for name, text in {
         "date-time": patterns.DATE_TIME_AT_MOST,
         "time": patterns.TIME_AT_MOST,
         "email": patterns.EMAIL_AT_MOST,
@@ -91,8 +66,8 @@ AT_MOST: Mapping[str, str] = {
         "idn-hostname": international_hosts.HOSTNAME_AT_MOST,
         "uri-template": patterns.URI_TEMPLATE_AT_MOST,
         "regex": "[^]*",
-    }.items()
-}
+    }
+)
 # Pieces of a string up to where masks take longest, the first letters of a host: those behind share most of their
 # lexer states, which a store keeps. Built with the grammar, so that no step of a document waits for them.
 PREPARED: Mapping[str, tuple[bytes, ...]] = {

