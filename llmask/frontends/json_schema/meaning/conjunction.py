@@ -127,11 +127,7 @@ def _add(context: Context, conjunction: Conjunction, schema: Any, path: Path, op
 
 
 def _add_any(
-    context: Context,
-    conjunction: Conjunction,
-    schemas: list[SchemaAt],
-    path: Path,
-    open_ids: tuple[Hashable, ...],
+    context: Context, conjunction: Conjunction, schemas: list[SchemaAt], path: Path, open_ids: tuple[Hashable, ...]
 ) -> None:
     """Let at least one of `schemas` hold."""
     schemas = _flattened(context, schemas)
@@ -173,11 +169,7 @@ def _add_negation(
 
 
 def _add_condition(
-    context: Context,
-    conjunction: Conjunction,
-    schema: dict[str, Any],
-    path: Path,
-    open_ids: tuple[Hashable, ...],
+    context: Context, conjunction: Conjunction, schema: dict[str, Any], path: Path, open_ids: tuple[Hashable, ...]
 ) -> None:
     """`if`, `then` and `else`: both hold, or the condition does not and the other one holds."""
     condition: SchemaAt = (schema["if"], (path, "if"))

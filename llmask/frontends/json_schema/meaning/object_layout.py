@@ -87,8 +87,7 @@ def layout_of(context: Context, parts: list[Part]) -> Layout:
         return layout
     entries = [entry._replace(schemas=context.closed(entry.schemas)) for entry in layout.entries]
     return layout._replace(
-        entries=entries,
-        cells=[cell._replace(schemas=context.closed(cell.schemas)) for cell in layout.cells],
+        entries=entries, cells=[cell._replace(schemas=context.closed(cell.schemas)) for cell in layout.cells]
     )
 
 

@@ -26,13 +26,7 @@ from math import isqrt
 from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
 from llmask.frontends.json_schema.meaning.finite import with_few_keys_declared
 from llmask.frontends.json_schema.meaning.key_conditions import object_with_keys
-from llmask.frontends.json_schema.meaning.object_layout import (
-    Cell,
-    Entry,
-    Layout,
-    layout_of,
-    plain_keys,
-)
+from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, Layout, layout_of, plain_keys
 from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.reading.keywords import FOLLOWED, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer

@@ -52,17 +52,7 @@ from llmask.frontends.json_schema.writing.different_objects import all_but
 from llmask.frontends.json_schema.writing.new_values import is_fulfilled, kind_of_place
 from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
 from llmask.frontends.json_schema.writing.writer import Span, Writer
-from llmask.grammar.kinds import (
-    ANOTHER,
-    CALL_NEW,
-    CALL_OPEN,
-    CALL_PLAIN,
-    NO_GUARD,
-    UNBOUNDED,
-    GuardId,
-    RuleId,
-    StateId,
-)
+from llmask.grammar.kinds import ANOTHER, CALL_NEW, CALL_OPEN, CALL_PLAIN, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 LITERALS = (b"null", b"false", b"true")  # by their number in the set
 VALUES: tuple[Any, ...] = (None, False, True)
