@@ -96,7 +96,7 @@ def _explained(
     data : the bytes; some of the first ones may be allowed.
     has_ended : nothing comes after them.
     before : the document so far.
-    is_token : the bytes are those of one token, which other tokens may come instead of.
+    is_token : the bytes are of one token, which other tokens may come instead of.
     """
     sequence = matcher.fork()
     n_taken = sequence.take_bytes(data)
@@ -135,7 +135,7 @@ def _as_json(source: Source, style: str, elements: bytes) -> bytes:
 
 
 def _schema_at(schemas: list[Embedded], taken: bytes) -> tuple[Source | None, bytes, int, str]:
-    """The schema of the JSON that a text is in, what stands before that JSON, the bytes up to it, and its style."""
+    """The schema of the JSON that a text is in, what is before that JSON, the bytes up to it, and its style."""
     found = [(taken.rfind(one.begin) + len(one.begin), one) for one in schemas if one.begin in taken]
     if not found:
         return None, b"", 0, "json"
@@ -176,7 +176,7 @@ def _why_no_json(text: Text, n: int) -> str:
 
 
 def _is_repeated(text: Text, byte: int) -> bool:
-    """Whether a key that is refused stands in its object already."""
+    """Whether a key that is refused is in its object already."""
     here = text.so_far(byte).innermost
     if here is None or not here.is_object or here.key is not None:
         return False

@@ -7,7 +7,7 @@ one that refuses is the reason. Under `anyOf` and `oneOf` it is asked within the
 is one.
 
 Where none refuses by itself, another value of the document may be at fault, as masks look ahead (what must come later
-is excluded by what stands here); and after those the keywords of a place are left out one by one until the text is
+is excluded by what is here); and after those the keywords of a place are left out one by one until the text is
 taken: then two of them exclude each other.
 
 In: a schema, a text. Out: `Reason`. Cost: 0.2 ms a keyword that is asked, bounded by `limits.max_compile_work`.

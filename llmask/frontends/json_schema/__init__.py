@@ -15,7 +15,7 @@
     what is hinted at   hints
 
 A schema that does not hold is written as a choice of schemas that do (negation); choices that are decided by what
-stands beside them are taken at once (marks, choices); what is left is a union of places, each of them a list of plain
+is beside them are taken at once (marks, choices); what is left is a union of places, each of them a list of plain
 keywords that hold together.
 
 The mask allows a document exactly when the schema does, in the order and the spelling that the options ask for; a
@@ -50,10 +50,10 @@ def compile_schema(
 
     Parameters
     ----------
-    nodes : the store's regular expressions, which gain those of the schema.
+    nodes : the store's regular expressions, which gain the ones of the schema.
     schema : a JSON Schema as `json.loads` gives it.
     options : see `SchemaOptions`.
-    place : other schemas that the documents fulfil, all of them, which stand in `schema` or are cut out of it.
+    place : other schemas that the documents fulfil, all of them, parts of `schema` or cut out of it.
 
     Raises
     ------

@@ -33,7 +33,7 @@ ENFORCED, ANNOTATION, IGNORED = "enforced", "annotation", "ignored"
 # Keywords that apply schemas: one or a list (or lists of names, which are no schemas), or an object of them.
 APPLY = (SCHEMAS_IN_VALUE | SCHEMAS_IN_LIST) - {"contentSchema"}
 DEFINITIONS = ("$defs", "definitions")
-# Where one of these is not enforced, its schemas still are, as those of `anyOf`.
+# Where one of these is not enforced, its schemas still are, as if it were `anyOf`.
 STILL_UNIONS = ("oneOf",)
 # What means something only beside another keyword.
 COMPANIONS = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
@@ -98,7 +98,7 @@ class _Ledger:
     def entries_of(self, schema: Any) -> list[LedgerEntry]:
         read = schema if self._references is None else self._references.root
         entries: list[LedgerEntry] = []
-        listed: set[str] = set()  # pointers, as one object may stand in several places
+        listed: set[str] = set()  # pointers, as one object may be in several places
         for place in [(read, ROOT), *self._reach(read)]:  # references may lead to what is no schema by itself
             self._list(*place, entries, listed)
         if read is schema:
@@ -304,7 +304,7 @@ def _holds(value: Any, is_wanted: Callable[[Any], bool]) -> bool:
 
 
 def _anchors(schema: Any) -> dict[str, list[SchemaAt]]:
-    """Schemas with a dynamic anchor by its name; "" stands for `$recursiveAnchor`."""
+    """Schemas with a dynamic anchor by its name; "" is the name of `$recursiveAnchor`."""
     found: dict[str, list[SchemaAt]] = {}
     waiting: list[SchemaAt] = [(schema, ROOT)]
     seen: set[int] = set()

@@ -68,7 +68,7 @@ AT_MOST: Mapping[str, str] = _whole(
         "regex": "[^]*",
     }
 )
-# Pieces of a string up to where masks take longest, the first letters of a host: those behind share most of their
+# Pieces of a string up to where masks take longest, the first letters of a host: the later ones share most of their
 # lexer states, which a store keeps. Built with the grammar, so that no step of a document waits for them.
 PREPARED: Mapping[str, tuple[bytes, ...]] = {
     "idn-email": (b'"a@', b"a", b"b", b"c"),

@@ -6,7 +6,7 @@ r"""What host names beyond ASCII ask of a character and its neighbours, as rules
     contexts    its other rules, A.3 to A.9
     direction   the Bidi rule (RFC 5893, section 2)
     hyphens     none at either end of a label or at its places 3 and 4 (RFC 5891, section 4.2.3.1)
-    letters     no mark in front of a label (section 4.2.3.2), no capital in a label that goes beyond ASCII, no mark
+    letters     no mark before a label (section 4.2.3.2), no capital in a label that goes beyond ASCII, no mark
                 that composes with the starter or a mark before it (Normalization Form C, section 4.2.1)
 
 The machines of four groups are small together, 185 states. With the others they would be thousands, and a lexer state
@@ -88,7 +88,7 @@ def letters_named(*prefixes: str) -> CodePointSet:
 
 
 def joining() -> tuple[CodePointSet, CodePointSet]:
-    """Letters that join on both sides, and all letters that join with what stands before them."""
+    """Letters that join on both sides, and all letters that join with what is before them."""
     forms: dict[str, set[str]] = {}
     for code_point in PRESENTATION_FORMS:
         form, *letters = unicodedata.decomposition(chr(code_point)).split() or [""]
@@ -101,7 +101,7 @@ def joining() -> tuple[CodePointSet, CodePointSet]:
 
 @cache
 def composing() -> dict[str, str]:
-    """Permitted marks and letters that Normalization Form C makes one with what stands before, and what that is."""
+    """Permitted marks and letters that Normalization Form C makes one with the character before, and what that is."""
     found: dict[str, str] = {}
     candidates = NO_TEXT.union(*(unicode_classes.category(name) or NO_TEXT for name in LETTERS_AND_DIGITS))
     for composed in map(chr, candidates.subtract(IDEOGRAPHS).subtract(SYLLABLES)):
@@ -114,7 +114,7 @@ def composing() -> dict[str, str]:
 
 
 def composing_by_starter() -> dict[frozenset[str], CodePointSet]:
-    """Characters that compose with marks behind them, by those marks; letters of ASCII by the marks of all of them.
+    """Characters that compose with marks after them, by these marks; letters of ASCII by the marks of all of them.
 
     Were each of those remembered by its own marks, masks inside a label of ASCII would take twice as long.
     """
@@ -176,9 +176,9 @@ def _order() -> Group:
 
 
 class Joining(NamedTuple):
-    """State of the third group; "transparent" marks may stand between a letter and a joiner.
+    """State of the third group; "transparent" marks may be between a letter and a joiner.
 
-    may_start    no letter that joins stands before the transparent marks at the end, or there is something else
+    may_start    no letter that joins is before the transparent marks at the end, or there is something else
     is_refused   a zero width non-joiner cannot follow without a virama
     is_virama    the last character is a virama
     must_join    a non-joiner waits for a letter that joins with it
@@ -216,7 +216,7 @@ def _joiners() -> Group:
 
 
 def _neighbours(state: str, kinds: Kinds) -> str | None:
-    """A.3 to A.6: the middle dot between two l, a keraia before Greek, geresh and gershayim behind Hebrew."""
+    """A.3 to A.6: the middle dot between two l, a keraia before Greek, geresh and gershayim after Hebrew."""
     wanted = {"middle dot": "l", "keraia": "greek"}.get(state)
     if wanted is not None and wanted not in kinds:
         return REFUSED
@@ -229,7 +229,7 @@ def _neighbours(state: str, kinds: Kinds) -> str | None:
 def _katakana(state: tuple[str, bool], kinds: Kinds) -> tuple[str, bool] | None:
     """A.7: a label with a katakana middle dot has a Japanese letter.
 
-    That the dot stands behind nothing that runs from right to left follows from this and the Bidi rule, but by a search
+    That the dot is after nothing that runs from right to left follows from this and the Bidi rule, but by a search
     of all states for what might make a label valid.
     """
     label, is_right_to_left = state
@@ -363,7 +363,7 @@ class Letters(NamedTuple):
     """State of the last group.
 
     label       "" for one of ASCII without a capital, "capital", "beyond"
-    composing   marks that compose with its last starter, or with a mark behind that; None where it has none
+    composing   marks that compose with its last starter, or with a mark after that; None where it has none
 
     Where marks of two scripts would add up, no mark is left that composes with anything: unions of all sets are many.
     """

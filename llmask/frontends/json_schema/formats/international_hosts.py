@@ -9,8 +9,8 @@ None is a complement: complements that are intersected become the complement of 
 for each combination of what the rules remember. Written as look-arounds, the same rules took 100 ms a mask.
 
 Left out, so that the set is a part of the valid names: A-labels ("xn--"), see `patterns`; a mark that composes with the
-last starter, even where a mark between them blocks it, and behind a letter of ASCII one that composes with another;
-marks that compose where marks of two scripts stand behind one letter; joiners between letters that `idna_rules` does
+last starter, even where a mark between them blocks it, and after a letter of ASCII one that composes with another;
+marks that compose where marks of two scripts follow one letter; joiners between letters that `idna_rules` does
 not know to join; names of more than four labels, unless all is ASCII; and labels whose Punycode might be too long. That
 length is not regular, but a search over all states of the encoder (RFC 3492, section 6.3: bias, code points so far,
 distance left to the greatest one) bounds it: labels of at most LENGTHS code points always fit, and so do four of them
@@ -40,7 +40,7 @@ LENGTHS = (
     (r"\uAC00-\uD7A3", 15),
     (r"\u0080-\u3001\u3003-\uFF0D\uFF0F-\uFF60\uFF62-\u{10FFFF}", 11),
 )
-MORE_LABELS = "{0,3}"  # behind the first one: four of 62 octets and their dots are a name
+MORE_LABELS = "{0,3}"  # after the first one: four of 62 octets and their dots are a name
 
 
 def international_hostname(nodes: RegexNodes) -> int:
@@ -79,7 +79,7 @@ def lengths(more_labels: str) -> str:
 def international_mailbox(nodes: RegexNodes) -> int:
     """Node of the mailboxes whose local part and host may go beyond ASCII (RFC 6531, section 3.3).
 
-    As in `email` only labels are limited, not the host: a count over all of it makes the states behind each dot new.
+    As in `email` only labels are limited, not the host: a count over all of it makes the states after each dot new.
     """
     host = nodes.union([_names(nodes, NAME, "*"), _pattern(nodes, ADDRESS_LITERAL)])
     return nodes.concat([_pattern(nodes, f"{local_part(BEYOND_ASCII)}@"), host])

@@ -45,7 +45,7 @@ _DURATION_TIME = "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+
 _DURATION_DATE = "(?:[0-9]+D|[0-9]+M(?:[0-9]+D)?|[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?)"
 DURATION = f"P(?:{_DURATION_DATE}(?:{_DURATION_TIME})?|{_DURATION_TIME}|[0-9]+W)"
 
-# Supersets, for negation: a leap second may stand at any minute and under any offset.
+# Supersets, for negation: a leap second may be at any minute and under any offset.
 _ANY_CLOCK = rf"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)(?:\.[0-9]+)?{_OFFSET}"
 TIME_AT_MOST = _ANY_CLOCK
 DATE_TIME_AT_MOST = f"{DATE}[Tt]{_ANY_CLOCK}"
@@ -81,7 +81,7 @@ ADDRESS_LITERAL = rf"\[(?:{IPV4}|IPv6:{IPV6})\]"
 
 
 def local_part(beyond_ascii: str) -> str:
-    """Pattern of what stands before the @; `beyond_ascii`: what its classes hold besides ASCII."""
+    """Pattern of what is before the @; `beyond_ascii`: what its classes hold besides ASCII."""
     atext = rf"[0-9A-Za-z!#$%&'*+/=?^_`{{|}}~{beyond_ascii}-]"
     quoted = rf'"(?:[ !#-\[\]-~{beyond_ascii}]|\\[ -~])*"'
     return rf"(?:{atext}+(?:\.{atext}+)*|{quoted})"
@@ -174,13 +174,13 @@ SCRIPTS = "Arabic|Cyrillic|Devanagari|Greek|Han|Hangul|Hebrew|Hiragana|Katakana|
 
 
 def _valid_pattern() -> str:
-    # no digit behind the escape \0; no second named group
+    # no digit after the escape \0; no second named group
     exceptions = r"(?![^]*\\0[0-9])(?![^]*\(\?<[A-Za-z_$][^]*\(\?<[A-Za-z_$])"
     return rf"{exceptions}(?={_nested()}$){_in_a_row()}"
 
 
 def _in_a_row() -> str:
-    """Tokens, with what repeats only behind what can be repeated."""
+    """Tokens, with what repeats only after what can be repeated."""
     name = "[A-Za-z_$][0-9A-Za-z_$]*"
     atom = rf"[^\^$\\.*+?()\[\]{{}}|]|\.|{_escape(False)}|{_class()}"
     opening = rf"\((?:\?(?:[:=!]|<[=!]|<{name}>))?"

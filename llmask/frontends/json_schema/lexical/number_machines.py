@@ -288,7 +288,7 @@ def numerals_node(nodes: RegexNodes, positive: list[Machine] | None, negative: l
 
 
 class Product:
-    """States by number; those of a row are numbered before it."""
+    """States by number; the states that a row leads to are numbered before it."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, ...]] = []
@@ -322,7 +322,7 @@ class Product:
         Parameters
         ----------
         tables : rows of machines.
-        end : whether states, one of each table, accept together, and the columns of their row beyond those of `tables`.
+        end : whether states, one of each table, accept together, and what their row has after the columns of `tables`.
         most : states that there may be.
 
         Raises

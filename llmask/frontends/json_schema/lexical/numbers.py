@@ -220,7 +220,7 @@ def _number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
 
 
 def _plain_node(nodes: RegexNodes, wanted: NumberRange, divisor: Fraction | None, excluded: frozenset[Decimal]) -> int:
-    """Node of the numerals without exponent, `divisor` and `excluded` in place of those of `wanted`."""
+    """Node of the numerals without exponent, `divisor` and `excluded` in place of what `wanted` has."""
     fraction = wanted.fraction
     positive, negative = _bounds(wanted, False), _bounds(wanted, True)
     machines = [SYNTAX[fraction]]

@@ -7,8 +7,8 @@
 Every float of Python, JavaScript or Rust is written so, or without exponent. With the mantissa normalised, magnitudes
 compare as pairs (exponent, mantissa). So a machine reads the mantissa, and its state says which exponents may follow:
 
-    at least 2.5e20    behind 2, 2.4:  from 21 on      behind 2.5, 3:  from 20 on
-    multiple of 100    behind 1.23:    from 16 on      behind 1.2345678901234567 (as 12345678901234567):  from 18 on
+    at least 2.5e20    after 2, 2.4:  from 21 on       after 2.5, 3:  from 20 on
+    multiple of 100    after 1.23:    from 16 on       after 1.2345678901234567 (as 12345678901234567):  from 18 on
 
 As exponents are bounded on both sides and not 0, most bounds ask for no more than their sign: `minimum` 0 and 1e-3 have
 one automaton. Beside divisors a mantissa has at most 17 digits, as many as a double needs, and 17 states for each of
@@ -311,7 +311,7 @@ def _explore(product: Product, machines: list[Mantissas]) -> tuple[int, ...]:
 
 
 def _add_exponents(product: Product, wanted: Exponents, words: Words) -> int:
-    """State behind the letter."""
+    """State after the letter."""
     low, high, holes = wanted
     row = [HOPELESS] * N_SYMBOLS
     for part in (SMALL, LARGE):

@@ -9,7 +9,7 @@ white space and the depth `d` of the nearest bracket:
 As white space follows an opening bracket only where a member does, each opening edge is written twice, to a copy of
 its target that can only close and to one that cannot close. Lines are indented by depth: rules are written once a
 depth that they are called at (states within a rule know theirs, as brackets in a rule are balanced), down to
-`MAX_DEPTH` or while the grammar has at most `MAX_EDGES`. Rules below stand for all depths, with lines indented by that
+`MAX_DEPTH` or while the grammar has at most `MAX_EDGES`. Rules below are for all depths, with lines indented by that
 many levels to twice as many.
 
 In: rules of a schema, as written for no white space; options. Out: rules. Cost: nothing where white space is

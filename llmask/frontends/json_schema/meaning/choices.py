@@ -207,8 +207,7 @@ def _n_ways_of(context: Context, member: SchemaAt, most: int, depth: int) -> int
     if type(schema) is not dict or context.shape(schema, path).is_plain or depth > MAX_PROOF_DEPTH:
         return 1
     key = ("ways", context.identity(schema, path))
-    found: int = context.synthetic(key, lambda: n_ways(context, conjunction_of(context, [member]), most, depth))
-    return found
+    return context.synthetic(key, lambda: n_ways(context, conjunction_of(context, [member]), most, depth))
 
 
 def overlaps(

@@ -31,7 +31,7 @@ from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.work import spend
 
-MERGE_WORK = 10  # an alternative merged with what stands beside it, besides the schemas in it: they are looked at again
+MERGE_WORK = 10  # an alternative merged with what is beside it, besides the schemas in it: they are looked at again
 
 
 def conjunction_of(context: Context, schemas: list[SchemaAt]) -> Conjunction:
@@ -214,8 +214,7 @@ def name_language(context: Context, schemas: list[SchemaAt], is_most: bool = Fal
     """Node of every spelling of every string that fulfils `schemas`; with `is_most` of others, too (`string_node`)."""
     conjunction = conjunction_of(context, schemas)  # keeps the schemas, which are known by their identity
     key = ("strings", context.place_key(schemas), is_most)
-    found: int = context.synthetic(key, lambda: strings_of(context, conjunction, is_most))
-    return found
+    return context.synthetic(key, lambda: strings_of(context, conjunction, is_most))
 
 
 def strings_of(context: Context, conjunction: Conjunction, is_most: bool = False) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.lexical.lexemes import Punctuation, lexemes_of_types, punctuation_of
-from llmask.frontends.json_schema.lexical.strings import literal_string
+from llmask.frontends.json_schema.lexical.strings import Made, literal_string
 from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.satisfiable import Need
 from llmask.frontends.json_schema.reading.hints import hints_of, schema_help, suspects_of, value_help
@@ -42,7 +42,7 @@ class Context:
     ----------
     rules : what is written.
     keys : lexemes of declared keys, see `key_node`.
-    is_in_order : keys are written in the order of the schema, those of free ones may be repeated, and none is added to
+    is_in_order : keys are written in the order of the schema, free ones may be repeated, and none is added to
         what the schema says of them.
     warnings : what is not enforced, by JSON pointer of the keyword.
     hints : what is hardly meant, by JSON pointer of the keyword (`hints.py`).
@@ -82,7 +82,7 @@ class Context:
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema
         self.items_seen: dict[int, tuple[Path, list[SchemaAt], SchemaAt]] = {}  # path and `items_of`, by identity, too
         self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
-        self.value_nodes: dict[str | int, int] = {}  # of listed integers and strings that stand alone
+        self.value_nodes: dict[str | int, int] = {}  # of listed integers and strings that are alone in their list
         self._synthetic: dict[Hashable, Any] = {}
         self.begin()
         self._max_work = options.limits.max_schema_keywords
@@ -222,9 +222,9 @@ class Context:
             return frozenset([id(schema) for schema, _ in schemas])
         return frozenset([self.references.identity(schema, path) for schema, path in schemas])
 
-    def synthetic(self, key: Hashable, make: Callable[[], Any]) -> Any:
+    def synthetic(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Something that the translation makes once for `key` and keeps."""
-        found = self._synthetic.get(key)
+        found: Made | None = self._synthetic.get(key)
         if found is None:
             found = self._synthetic[key] = make()
         return found

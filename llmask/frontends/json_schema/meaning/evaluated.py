@@ -70,7 +70,7 @@ class Case(NamedTuple):
 
 
 NOTHING_HELD = Case()
-VISIT_WORK = 8  # units for a schema, besides those of its alternatives
+VISIT_WORK = 8  # units for a schema, besides the units of its alternatives
 
 
 def cases_of(context: Context, schema: dict[Any, Any], path: Path) -> list[SchemaAt]:
@@ -85,8 +85,7 @@ def cases_of(context: Context, schema: dict[Any, Any], path: Path) -> list[Schem
     def make() -> list[SchemaAt]:
         return [({ALL_OF: list(case.schemas)}, path) for case in _Cases(context).of(schema, path)]
 
-    found: list[SchemaAt] = context.synthetic(("cases", context.identity(schema, path)), make)
-    return found
+    return context.synthetic(("cases", context.identity(schema, path)), make)
 
 
 def cases_of_all(context: Context, schemas: list[SchemaAt]) -> list[Case]:

@@ -356,7 +356,9 @@ class _Reader:
             alike.setdefault(frozenset(names), []).append(key)
         found = []
         for told_apart, keys in alike.items():
-            told = context.synthetic(("listed", *keys), partial(dict, enum=[values[key] for key in keys]))
+            told: dict[Any, Any] = context.synthetic(
+                ("listed", *keys), partial(dict, enum=[values[key] for key in keys])
+            )
             found.append(_Class(told_apart, [(told, path)], []))
         return found
 

@@ -59,7 +59,7 @@ NO_VALUE = Marks(frozenset(), frozenset(), frozenset(), None, frozenset(), {}, {
 
 
 def marks_of(context: Context, schema: Any, path: Any) -> Marks:
-    """Marks of one alternative; those of the choices inside it are left out."""
+    """Marks of one alternative; what the choices inside it say is left out."""
 
     def make() -> Marks:
         conjunction = conjunction_of(context, [(schema, path)])
@@ -67,8 +67,7 @@ def marks_of(context: Context, schema: Any, path: Any) -> Marks:
 
     if type(schema) is bool:
         return marks_of_parts(context, []) if schema else NO_VALUE
-    found: Marks = context.synthetic(("marks", context.identity(schema, path)), make)
-    return found
+    return context.synthetic(("marks", context.identity(schema, path)), make)
 
 
 def marks_of_parts(context: Context, parts: list[Part]) -> Marks:

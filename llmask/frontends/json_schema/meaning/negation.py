@@ -63,8 +63,7 @@ def negations(context: Context, schema: dict[Any, Any], path: Path, held: Set[Ha
     key: Hashable = ("negations", identity)
     if len(left) < len(together):
         key = ("negations of", *(context.identity(one, at) for one, at, _ in left))
-    found: list[SchemaAt] = context.synthetic(key, lambda: _negations(context, left, path))
-    return found
+    return context.synthetic(key, lambda: _negations(context, left, path))
 
 
 def _negations(context: Context, together: list[Part], path: Path) -> list[SchemaAt]:

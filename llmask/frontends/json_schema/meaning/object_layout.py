@@ -246,7 +246,7 @@ def _cells(context: Context, parts: list[Part], names: dict[str, bool], wanted: 
 
 
 def _divided(context: Context, groups: list[_Group], node: int, path: Any) -> list[tuple[_Group, bool]]:
-    """Each group in two, those of its keys that `node` matches first; empty ones are left out."""
+    """Each group in two, the one whose keys `node` matches first; empty ones are left out."""
     nodes = context.nodes
     found = []
     for group in groups:

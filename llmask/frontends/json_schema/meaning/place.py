@@ -104,7 +104,7 @@ def _both(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
 def count_range(parts: list[Part], least: str, greatest: str) -> tuple[int, int | None]:
     """What the keywords `least` and `greatest` of all parts leave.
 
-    A greatest count that no document reaches (2^31 - 1 and more) is none.
+    A greatest count that no document reaches (2^31 - 1 and more) is None.
 
     Raises
     ------

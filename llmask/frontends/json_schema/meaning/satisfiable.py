@@ -21,11 +21,11 @@ from llmask.grammar.rules import Rules
 
 
 class Need(NamedTuple):
-    """What must allow something before an object can end: members by the state before and the one behind their value.
+    """What must allow something before an object can end: members by the state before and the one after their value.
 
     members    declared ones
-    required   those of them that must be there
-    free       one of these may stand any number of times
+    required   the members that must be there
+    free       one of these may come any number of times
     least      how many there must be
     condition  what they must fulfil together, by their numbers
     """
@@ -81,8 +81,8 @@ def states_that_lead_on(
     Parameters
     ----------
     needs : by the last state of an object's rule, which is final when its needs are met.
-    ends : states behind places; those behind the members of `needs` belong to them.
-    known : what was found for the first states; needs and ends are those of others, and edges out of others begin at
+    ends : states after places; the states after the members of `needs` belong to them.
+    known : what was found for the first states; needs and ends are of other states, and edges out of others begin at
         `n_known_edges`.
     """
     edges = np.array(rules.edges[n_known_edges * EDGE_FIELDS :]).reshape(-1, EDGE_FIELDS)
@@ -100,7 +100,7 @@ def states_that_lead_on(
     ends = {*ends, *(end for need in needs.values() for end in (*need.members.values(), *need.free.values()))}
     reached = bytearray(known) + bytearray(2 * n_states - n_known)
     waiting = [state for state in rules.finals[::2] if state >= n_known and state not in needs]
-    asked = set(needs)  # those of which more members were found since they were looked at
+    asked = set(needs)  # needs with members that were found since they were looked at
     waiting += [n_states + state for state in ends]
     for state in waiting:
         reached[state] = 1

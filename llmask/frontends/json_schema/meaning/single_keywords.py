@@ -47,7 +47,7 @@ class Single(NamedTuple):
     path      where it is written, the keyword included
     value     what is written there
     schema    what it asks, to be compiled at `at`
-    at        where the schema stands that has it
+    at        where the schema is that has it
     narrower  schemas under it, one of which may say more of why a value is refused
     subject   what these speak about: VALUE or KEY
     member    key of the member that it refuses, where it is no other one
@@ -104,7 +104,7 @@ def alternatives(context: Context, schema: Any, path: Path) -> Iterator[tuple[li
 
 
 def below(context: Context, schemas: list[SchemaAt], key: str | int) -> list[SchemaAt]:
-    """The schemas that hold for a member of an object, or an item of an array, as those of its place say."""
+    """The schemas that hold for a member of an object, or an item of an array, as the schemas of its place say."""
     found: list[SchemaAt] = []
     for schema, path in all_in_place(context, schemas):
         if schema is False or _is_bare_reference(context, schema, path):

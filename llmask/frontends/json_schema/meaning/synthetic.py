@@ -77,8 +77,7 @@ def schema_of_value(context: Context, value: Any, path: Path) -> dict[Any, Any]:
         return value, {"type": "object", **schema}
 
     # the value is kept beside its schema, as it is known by its identity
-    made: dict[Any, Any] = context.synthetic(("value", id(value)), make)[1]
-    return made
+    return context.synthetic(("value", id(value)), make)[1]
 
 
 # --- which allow the same
@@ -98,7 +97,7 @@ def same_schema(context: Context, schema: Any, path: Path) -> Hashable:
 
 
 def _spelled(context: Context, schema: dict[Any, Any], path: Path) -> str:
-    """The text of a schema that applies no others, without annotations; "" when it is none, or a long one."""
+    """The text of a schema that applies no others, without annotations; "" for other schemas, and for long ones."""
     shape = context.shape(schema, path)
     if not shape.is_plain or shape.has_object or shape.has_array:
         return ""

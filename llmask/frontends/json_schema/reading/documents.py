@@ -1,8 +1,8 @@
 """Documents and the schema resources in them: who has which URI, which anchors, which draft.
 
-A document is what stands under one URI: the schema as given, or what the caller's registry or the published
+A document is what one URI names: the schema as given, or what the caller's registry or the published
 meta-schemas hold. A resource is a document, or a schema in it with an identifier (`$id`, `id` in draft 4) of its own.
-Identifiers and anchors count where the drafts let schemas stand; in `enum`, `const` and unknown keywords they are
+Identifiers and anchors count where the drafts have schemas; in `enum`, `const` and unknown keywords they are
 data. Nothing is looked at before a reference needs it. This package opens no connection; a registry whose `retrieve`
 does is the caller's choice. Source: JSON Schema 2020-12 core, sections 8.2 and 9; draft 7 core, section 8.2.
 
@@ -112,7 +112,7 @@ class Documents:
     root : its resource.
     of_schema : id() of each schema walked over -> the resource that holds it.
     of_root : id() of a schema with a URI -> its resource.
-    has_dynamic : some resource has dynamic anchors, or the same Python object stands in two resources, so that what
+    has_dynamic : some resource has dynamic anchors, or the same Python object is in two resources, so that what
         a schema means depends on the way to it.
     has_drafts : some resource is of another draft than the schema as given.
     taken : what was taken from the caller's registry.

@@ -95,7 +95,7 @@ def meant_by(name: str, value: Any) -> str | None:
 
 
 def types_meant(value: Any) -> str:
-    """Help for a `type` that is none.
+    """Help for a `type` that is not one.
 
     Examples
     --------
@@ -171,7 +171,7 @@ NULLABLE = "nullable"
 BRANCHES = {"if": ("then", "else"), "then": ("if",), "else": ("if",)}
 MOST_NAMES = 3  # that are shown
 PATTERNS = ("pattern", "patternProperties")
-NO_KEYWORD = ""  # stands for all keys of a schema
+NO_KEYWORD = ""  # in place of all keys of a schema
 HOLDERS = ("schema", "json_schema", "parameters", "inputSchema", "input_schema")  # of what clients and servers send
 AS_PROPERTIES = 'if these are names of properties, write {"properties": {...}}'
 
@@ -283,7 +283,7 @@ def value_help(keyword: str, value: Any) -> str:
 
 
 def schema_help(value: Any) -> str:
-    """How to mend what stands where a schema should."""
+    """How to mend what is given in place of a schema."""
     if type(value) is str:
         kind = type_meant(value)
         if kind is not None:

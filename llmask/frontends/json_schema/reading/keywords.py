@@ -282,7 +282,7 @@ class Shape:
                 subjects.add(subject)
                 if "" not in in_place:
                     in_place.append("")
-                elif key == "properties":  # keys are written where this keyword stands
+                elif key == "properties":  # keys are written at the place of this keyword
                     in_place.remove("")
                     in_place.append("")
         in_place.sort(key=LAST_IN_PLACE.__contains__)
@@ -316,7 +316,7 @@ class Shape:
 
 # --- $vocabulary
 
-# Where schemas stand, in whichever draft: what one of them does not know does no harm, as its references lead nowhere.
+# Where schemas are, in whichever draft: what one of them does not know does no harm, as its references lead nowhere.
 SCHEMAS_IN_VALUE = frozenset((
     "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
     "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",

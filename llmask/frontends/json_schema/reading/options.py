@@ -47,10 +47,10 @@ class SchemaOptions:
     ----------
     whitespace : "flexible", JSON's white space between any two lexemes; "compact", none at all; or a pattern (Python's
         syntax) that all white space between two lexemes matches. Where it does not match the empty text, white space
-        stands between any two lexemes.
+        is between any two lexemes.
     max_whitespace : bytes in one run of white space; `indent` writes as many as it needs.
     indent : None, or the document is written exactly as `json.dumps(indent=indent)` does: a line a member, indented
-        by that many blanks, or copies of that text, a level. Depth is followed exactly in what stands in the schema,
+        by that many blanks, or copies of that text, a level. Depth is followed exactly in what the schema writes out,
         and in what it refers to down to a depth of `spacing.MAX_DEPTH`; below that, lines may be indented by any
         number of levels from that depth on to its double.
     format : "assert" enforces the formats that the specification defines, "annotate" none.
@@ -163,7 +163,7 @@ def options_within(limits: Limits) -> Callable[..., SchemaOptions]:
         if formats is None and registry is None and type(chosen["escapes"]) is str:
             try:
                 return known(**chosen)
-            except TypeError:  # a value without a hash is none of the choices
+            except TypeError:  # a value without a hash: it is refused below
                 pass
         return SchemaOptions(formats={} if formats is None else formats, registry=registry, limits=limits, **chosen)
 

@@ -37,7 +37,7 @@ class Resource:
     draft : the draft that it is read by.
     document, at : URI of the document that holds it, empty for the schema as given, and its place there.
     anchors : name -> schema and its place below `contents`.
-    dynamic : those of the names that `$dynamicAnchor` gave, and RECURSIVE where `$recursiveAnchor` is true.
+    dynamic : the names that `$dynamicAnchor` gave, and RECURSIVE where `$recursiveAnchor` is true.
     has_inner : some schema in it has a URI of its own.
     """
 

@@ -93,7 +93,7 @@ class References:
         """The draft that a schema is read by.
 
         Whoever goes down asks for each schema on the way: one with a URI of its own is noticed here, before anything
-        below it is compared with what stands elsewhere.
+        below it is compared with what is elsewhere.
         """
         documents = self._documents
         if documents is None:
@@ -127,7 +127,7 @@ class References:
         Raises
         ------
         GrammarError
-            When nothing stands there. UnsupportedSchema when it names a document that nobody has. LimitExceeded when
+            When there is nothing. UnsupportedSchema when it names a document that nobody has. LimitExceeded when
             dynamic anchors combine in too many ways.
         """
         if self._documents is None:

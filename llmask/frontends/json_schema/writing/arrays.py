@@ -131,7 +131,7 @@ class CountingWriter:
             opened = rules.state(rule)
             rules.scan(start, lexemes.open_array, opened)
             rules.scan(opened, lexemes.close_array, end)
-        after: dict[tuple[int, Counts], StateId] = {}  # (items read, counts) -> state behind the last of them
+        after: dict[tuple[int, Counts], StateId] = {}  # (items read, counts) -> state after the last of them
         waiting = [first]
         while waiting:
             here = waiting.pop()

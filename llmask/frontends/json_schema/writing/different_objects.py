@@ -1,6 +1,6 @@
 """Objects that differ from each of some listed objects, properties in the order of the schema.
 
-While an object is read, those of the listed ones are followed that it may still be equal to. The states of a plain
+While an object is read, the listed objects are followed that it may still be equal to. The states of a plain
 object are written once for each set of them that can be left, so that one listed object costs n states for n
 properties, and none of the places in which the two may differ is an alternative of its own.
 
@@ -132,7 +132,7 @@ class _DifferentObject:
         return self._state(self._choose, index, listed, is_after=False)
 
     def after(self, index: int, listed: Listed) -> StateId:
-        """State behind a value, from which the key number `index` may follow."""
+        """State after a value, from which the key number `index` may follow."""
         return self._state(self._after, index, listed, is_after=True)
 
     def _state(self, states: dict[tuple[int, Listed], StateId], index: int, listed: Listed, is_after: bool) -> StateId:
@@ -206,5 +206,4 @@ def spelled(writer: Writer, value: Any, path: Path) -> dict[Any, Any]:
             return {"type": "object", "properties": named, "required": list(named), "additionalProperties": False}
         return {"enum": [value]}
 
-    made: dict[Any, Any] = writer.synthetic(("spelled", equality_key(value, path)), make)
-    return made
+    return writer.synthetic(("spelled", equality_key(value, path)), make)

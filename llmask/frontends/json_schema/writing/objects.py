@@ -182,7 +182,7 @@ def _emit_entries(writer: Writer, entries: list[Entry], goes_on: bool, needed: i
         left_in_fan -= left_in_fan > 0
         choose = following
         place(schemas, rule, value, after, depth)
-        # edges out of a place stand behind those into it, as tables are filled from the last edge to the first
+        # edges out of a place come after the edges into it, as tables are filled from the last edge to the first
         if has_next:
             edges.extend((after, SCAN, comma, following, NO_GUARD))
         if not needed:

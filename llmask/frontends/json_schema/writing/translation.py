@@ -2,7 +2,7 @@
 
 A place is a list of schemas that hold there, a start state and an end state of some rule. Places that need more than
 their own keywords, or lie deep, wait in a list, so no schema is too deep for the interpreter; others are written at
-once, between the edges into and out of them, which is the order that `load_rules` settles in one round. What stands
+once, between the edges into and out of them, which is the order that `load_rules` settles in one round. What is
 once in the schema is written in place, which leaves the parser fewer rules to predict and complete; what is referred
 to, and what several schemas describe together, becomes a rule of its own, known by the identities of its schemas, so
 recursion ends in a call of a rule that exists already.
@@ -242,7 +242,7 @@ class Translation(Writer):
     # --- places
 
     def place(self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
-        """Let everything that fulfils `schemas` stand between two states, now or later."""
+        """Write everything that fulfils `schemas` between two states, now or later."""
         self._work += 1
         if self._work > self._max_work:
             self.count_work(0)
@@ -293,7 +293,7 @@ class Translation(Writer):
         return self.write_conjunction(conjunction_of(self, schemas), path, span)
 
     def _stands_in_place(self, schema: Any, at: Path, path: Path) -> bool:
-        """Whether a place is written where it stands: what is not referred to and takes in nothing from elsewhere.
+        """Whether a place is written where it is: what is not referred to and takes in nothing from elsewhere.
 
         Everything else must be a rule, as it may lead back to itself.
         """

@@ -138,7 +138,7 @@ def without_values(writer: Writer, schemas: list[SchemaAt], texts: list[bytes], 
 def _rule_without(writer: Writer, schemas: list[SchemaAt], values: list[Any], path: Path) -> RuleId:
     """Rule of everything that fulfils `schemas` but `values`.
 
-    Objects and arrays of which no value is one are a rule that all variants share: the first mask behind a quote asked
+    Objects and arrays of which no value is one are a rule that all variants share: the first mask after a quote asked
     for 90 of them, a text each, and wrote 12,000 edges over objects in each of 30.
     """
     if not values:
@@ -219,7 +219,7 @@ class _UniqueArray:
             rules.scan(opened, lexemes.close_array, last)
         if high == 0:
             return None
-        # the first item stands alone: its rule is called as it is, as nothing was read before it
+        # the first item is written alone: its rule is called as it is, as nothing was read before it
         item = rules.state(body)
         rules.scan(start, lexemes.open_array, item)
         n_alone = max(n_chain, 1)
@@ -257,7 +257,7 @@ class _UniqueArray:
         return None
 
     def _call(self, index: int, start: StateId, end: StateId, schemas: list[SchemaAt]) -> None:
-        """Call for a new value of `schemas`, those of an item or of a part of them."""
+        """Call for a new value of `schemas`, what an item or a part of it fulfils."""
         writer = self.writer
         # where all items are alike, how many there are tells whether another one is left
         kind = kind_of_place(writer, schemas, is_followed=self.finite(index) is None or self.layout.n_prefix == 0)

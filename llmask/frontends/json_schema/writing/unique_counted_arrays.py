@@ -100,7 +100,7 @@ class _UniqueCountedArray(CountingWriter):
             opened = rules.state(rule)
             rules.scan(start, lexemes.open_array, opened)
             rules.scan(opened, lexemes.close_array, end)
-        after: dict[Read, StateId] = {first: start}  # state behind the last item
+        after: dict[Read, StateId] = {first: start}  # state after the last item
         waiting = [first]
         while waiting:
             here = waiting.pop()
@@ -151,7 +151,7 @@ class _UniqueCountedArray(CountingWriter):
                 yield (position, target, read), place, True
 
     def _with(self, index: int, counts: Counts, key: Any, value: Any) -> Counts | None:
-        """Counts after one more scarce value; None where it must not stand."""
+        """Counts after one more scarce value; None where it must not come."""
         more = []
         for n, kind, cap in zip(counts, self.kinds, self.caps, strict=True):
             is_counted = index >= kind.first and self._fulfils(key, value, [kind.member])

@@ -2,7 +2,7 @@
 without exponent, so that 2 may also be written 2.0, and with the exponents of `scientific_numbers.py`.
 
 Scalars of one place are one lexeme, so a long enumeration costs one edge. Objects and arrays are schemas that allow one
-value (`synthetic.py`), so their keys are in the order given, or in any order, like those of other objects.
+value (`synthetic.py`), so their keys are in the order given, or in any order, like the keys of other objects.
 
 In: values. Out: edges between two given states. Cost: about a microsecond a scalar.
 """

@@ -31,7 +31,7 @@ class Writer(Context, ABC):
 
     @abstractmethod
     def place(self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
-        """Let everything that fulfils `schemas` stand between two states, now or later."""
+        """Write everything that fulfils `schemas` between two states, now or later."""
 
     @abstractmethod
     def rule_of(self, schemas: list[SchemaAt]) -> RuleId:
