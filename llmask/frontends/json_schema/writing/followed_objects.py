@@ -48,11 +48,6 @@ from llmask.grammar.kinds import CALL_OPEN, NO_GUARD, UNBOUNDED, GuardId, StateI
 Members = dict[int, Any]  # values by the numbers of members
 
 
-def emit_followed(writer: Writer, entries: list[Entry], is_any_order: bool, path: Path, span: Span) -> None:
-    """Edges over every object of these members, in a rule that calls for new values."""
-    _FollowedObject(writer, entries, is_any_order, path, writer.rule_within(span, path)).write()
-
-
 def _can_be_listed(value: Any) -> bool:
     """Whether no number has too many digits."""
     if type(value) is list or type(value) is dict:
@@ -152,8 +147,8 @@ class Followed:
         return self._values[at]
 
 
-class _FollowedObject(Followed):
-    """One object.
+class FollowedObject(Followed):
+    """Every object of some members, in a rule that calls for new values.
 
     Attributes
     ----------
@@ -162,7 +157,8 @@ class _FollowedObject(Followed):
 
     def __init__(self, writer: Writer, entries: list[Entry], is_any_order: bool, path: Path, span: Span) -> None:
         required = (at for at, entry in enumerate(entries) if entry.is_required)
-        super().__init__(writer, [entry.schemas for entry in entries], required, path, span)
+        within = writer.rule_within(span, path)
+        super().__init__(writer, [entry.schemas for entry in entries], required, path, within)
         self.names = [entry.name for entry in entries]
         self.number_of = {name: at for at, name in enumerate(self.names)}
         self.is_any_order = is_any_order
@@ -171,6 +167,7 @@ class _FollowedObject(Followed):
     # --- the object
 
     def write(self) -> None:
+        """Write the edges of the span."""
         rules, lexemes = self.writer.rules, self.writer.punctuation
         opened, choose = rules.state(self.span.rule), rules.state(self.span.rule)
         rules.scan(self.span.start, lexemes.open_object, opened)
@@ -309,20 +306,18 @@ class _FollowedObject(Followed):
 # --- arrays
 
 
-def emit_followed_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
-    """Edges over every array of a layout, in a rule that calls for new values."""
-    _FollowedArray(writer, layout, path, writer.rule_within(span, path)).write()
+class FollowedArray(Followed):
+    """Every array of a layout, in a rule that calls for new values."""
 
-
-class _FollowedArray(Followed):
     def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
         high = most_followed_items(layout)
         schemas = [layout.schemas_at(at) for at in range(high)]
-        super().__init__(writer, schemas, range(layout.low), path, span)
+        super().__init__(writer, schemas, range(layout.low), path, writer.rule_within(span, path))
         self.low = layout.low
         self.items: list[StateId] = []  # by position, the state before its value
 
     def write(self) -> None:
+        """Write the edges of the span."""
         rules, lexemes = self.writer.rules, self.writer.punctuation
         last_open = max(self.open, default=-1)
         here = rules.state(self.span.rule)

@@ -31,13 +31,13 @@ from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.reading.keywords import FOLLOWED, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.writing.different_objects import emit_different, excepted_objects
-from llmask.frontends.json_schema.writing.followed_objects import emit_followed
+from llmask.frontends.json_schema.writing.followed_objects import FollowedObject
 from llmask.frontends.json_schema.writing.new_values import can_be_followed
 from llmask.frontends.json_schema.writing.set_objects import (
     CountedObject,
+    CountingObject,
+    SetObject,
     emit_conditioned,
-    emit_counted,
-    emit_set_object,
 )
 from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import NO_GUARD, SCAN, SKIP, StateId
@@ -97,12 +97,13 @@ def _emit_layout(writer: Writer, layout: Layout, path: Path, span: Span, is_foll
         return writer.nothing(f"minProperties is {low}, but only {len(entries)} keys are allowed", path, help)
     is_any_order = len(entries) + (len(cells) > 0) > 1 and _is_any_order(writer, len(entries), path)
     if is_followed:
-        return emit_followed(writer, entries, is_any_order, path, span)
+        return FollowedObject(writer, entries, is_any_order, path, span).write()
     is_tracked = writer.options.unique_keys and bool(cells)
     if is_any_order or high is not None or low > 1 or is_tracked:
         counted = CountedObject(entries, cells, low, high, path, is_any_order)
-        emit = emit_set_object if is_any_order or is_tracked or counted.repeats_matter else emit_counted
-        return emit(writer, counted, span)
+        if is_any_order or is_tracked or counted.repeats_matter:
+            return SetObject(writer, counted, span).write()
+        return CountingObject(writer, counted, span).write()
     return _emit_plain(writer, entries, cells, n_required, low, span)
 
 

@@ -125,16 +125,11 @@ def _rule_of_keys(writer: Writer, keys: int) -> RuleId:
     return writer.own_rule(("keys", keys), make)
 
 
-def emit_counted(writer: Writer, wanted: CountedObject, span: Span) -> None:
-    """Edges over every object as wanted, which counts its keys."""
-    _Chain(writer, wanted, writer.rule_within(span, wanted.path)).write()
-
-
-class _Chain(MembersWriter):
-    """Writer of an object that counts; `low` is 0, 1 (not empty) or more."""
+class CountingObject(MembersWriter):
+    """Every object as wanted, which counts its keys in the order of the schema."""
 
     def __init__(self, writer: Writer, wanted: CountedObject, span: Span) -> None:
-        super().__init__(writer, span)
+        super().__init__(writer, writer.rule_within(span, wanted.path))
         self.wanted = wanted
         self.cap = max(wanted.low, wanted.high or 0)
 
@@ -144,6 +139,7 @@ class _Chain(MembersWriter):
         return self.rules.guard(max(low, 0), high, add, self.cap)
 
     def write(self) -> None:
+        """Write the edges of the span."""
         wanted, (rule, _, end, _) = self.wanted, self.span
         rules, lexemes = self.rules, self.writer.punctuation
         needed = sum(entry.is_required for entry in wanted.entries)  # required keys from here on
@@ -183,28 +179,25 @@ class _Chain(MembersWriter):
         return self.value(named, schemas, after, is_relied_on=self.wanted.low > 1)
 
 
-def emit_set_object(writer: Writer, wanted: CountedObject, span: Span) -> None:
-    """Edges over every object as wanted.
+class SetObject(MembersWriter):
+    """Every object as wanted, with the set of its keys.
 
     Raises
     ------
     LimitExceeded
         When more than `limits.max_tracked_names` keys have a name.
     """
-    most = writer.options.limits.max_tracked_names
-    if len(wanted.entries) > most:
-        raise LimitExceeded(
-            f"an object of {len(wanted.entries)} properties in any order: at most {most} are remembered"
-            " (limits.max_tracked_names)",
-            pointer(wanted.path),
-            'Raise the limit, or use property_order="schema".',
-        )
-    _SetObject(writer, wanted, writer.rule_within(span, wanted.path)).write()
 
-
-class _SetObject(MembersWriter):
     def __init__(self, writer: Writer, wanted: CountedObject, span: Span) -> None:
-        super().__init__(writer, span)
+        most = writer.options.limits.max_tracked_names
+        if len(wanted.entries) > most:
+            raise LimitExceeded(
+                f"an object of {len(wanted.entries)} properties in any order: at most {most} are remembered"
+                " (limits.max_tracked_names)",
+                pointer(wanted.path),
+                'Raise the limit, or use property_order="schema".',
+            )
+        super().__init__(writer, writer.rule_within(span, wanted.path))
         self.wanted = wanted
         rules = self.rules
         self.is_any_order = wanted.is_any_order
@@ -230,6 +223,7 @@ class _SetObject(MembersWriter):
         return self.rules.add_guard(member, self.high, self.required)
 
     def write(self) -> None:
+        """Write the edges of the span."""
         if self.ends != NO_GUARD:
             self.writer.needs[self.span.end] = self.need
         choose = self.open(is_needed=bool(self.required) or self.wanted.low > 0)

@@ -48,7 +48,7 @@ from llmask.frontends.json_schema.reading.keywords import FOLLOWED, WITHOUT_CONT
 from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.writing.arrays import emit_array, emit_counted_array
-from llmask.frontends.json_schema.writing.followed_objects import emit_followed_array
+from llmask.frontends.json_schema.writing.followed_objects import FollowedArray
 from llmask.frontends.json_schema.writing.new_values import most_followed_items
 from llmask.frontends.json_schema.writing.objects import emit_object
 from llmask.frontends.json_schema.writing.set_objects import emit_conditioned
@@ -516,9 +516,9 @@ class Translation(Writer):
 
             return emit_unique_counted_array(self, layout, path, span)
         if layout.is_unique:
-            from llmask.frontends.json_schema.writing.unique_arrays import emit_unique_array
+            from llmask.frontends.json_schema.writing.unique_arrays import UniqueArray
 
-            return emit_unique_array(self, layout, path, span)
+            return UniqueArray(self, layout, path).write(span)
         if layout.is_not_unique:
             from llmask.frontends.json_schema.writing.unique_arrays import emit_equal_items, refuses_equal_items
 
@@ -527,5 +527,5 @@ class Translation(Writer):
         if layout.counted:
             return emit_counted_array(self, layout, path, span)
         if any(FOLLOWED in schema for schema, _, _ in parts) and most_followed_items(layout):
-            return emit_followed_array(self, layout, path, span)
+            return FollowedArray(self, layout, path, span).write()
         return emit_array(self, layout, path, span)

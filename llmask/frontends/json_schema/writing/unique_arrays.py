@@ -107,17 +107,6 @@ def _plain_numbers(writer: Writer) -> RuleId:
     return writer.own_rule("plain numbers", make)
 
 
-def emit_unique_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
-    """Edges over every array of a layout whose items all differ.
-
-    Raises
-    ------
-    LimitExceeded
-        When more items must come than are remembered.
-    """
-    _UniqueArray(writer, layout, path).write(span)
-
-
 def check_number(writer: Writer, layout: ArrayLayout, path: Path) -> None:
     """Refuse an array that no sequence could end, as more items must differ than are remembered."""
     most = writer.options.limits.max_unique_values
@@ -158,7 +147,9 @@ def _rule_without(writer: Writer, schemas: list[SchemaAt], values: list[Any], pa
     return rule
 
 
-class _UniqueArray:
+class UniqueArray:
+    """Every array of a layout whose items all differ."""
+
     def __init__(self, writer: Writer, layout: ArrayLayout, path: Path) -> None:
         self.writer = writer
         self.layout = layout
@@ -201,6 +192,13 @@ class _UniqueArray:
         return [(index, values, n) for index, values, n in items if values is not None and len(values) < low]
 
     def write(self, span: Span) -> None:
+        """Write the edges of a span.
+
+        Raises
+        ------
+        LimitExceeded
+            When more items must come than are remembered.
+        """
         writer, layout, path = self.writer, self.layout, self.path
         rules, lexemes = writer.rules, writer.punctuation
         low, high = layout.low, self.high

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 import llmask
-from llmask.frontends.json_schema.writing.followed_objects import _FollowedObject
+from llmask.frontends.json_schema.writing.followed_objects import FollowedObject
 from tests.reference.definition import read_mask
 
 FLAG = {"type": "boolean"}
@@ -148,7 +148,7 @@ def test_nothing_is_asked_for_as_long_as_a_member_can_tell(
     compiler: llmask.Compiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A document of 15 optional properties in any order was refused, or took seconds."""
-    monkeypatch.setattr(_FollowedObject, "_state_for", None)
+    monkeypatch.setattr(FollowedObject, "_state_for", None)
     schema = array_of(**{f"p{i}": OPEN for i in range(15)}, flag=FLAG)
     grammar = compiler.json_schema(schema, property_order="any")
     objects = [{f"p{(i + j) % 15}": "same" for j in range(7)} for i in range(12)]
