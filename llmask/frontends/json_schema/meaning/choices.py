@@ -241,7 +241,9 @@ def _told_by_strings(context: Context, conjunction: Conjunction, choice: Choice)
                 languages.setdefault(name, {})[at] = strings_of(context, under, is_most=True)
     nodes, before = context.nodes, context.nodes.EMPTY
     told: dict[int, bool] = {}
-    for at, language in max(languages.values(), key=len, default={}).items():
+    # the key that the most of them require, and that has the most languages among these
+    most = max(languages.values(), key=lambda found: (len(found), len({*found.values()})), default={})
+    for at, language in most.items():
         context.count_work(PROOF_WORK)
         context.check_nodes()
         told[at] = nodes.is_empty(nodes.intersect([language, before]))
