@@ -228,7 +228,7 @@ class CompiledGrammar(LoadedGrammar, Shared):
 
     def dotted_rules(self, sequence: Any) -> list[str]:
         """As `LoadedGrammar.dotted_rules`."""
-        from ..explaining.rules import dotted_rules
+        from ..explaining.explain import dotted_rules
 
         recipe = self.recipe
         if recipe is None or not isinstance(recipe.source, str):

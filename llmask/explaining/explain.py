@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import debug
 from ..arguments import as_integer, shown
 from ..errors import LimitExceeded
 from ..frontends.json_schema.reading.pointers import pointer
@@ -20,8 +22,7 @@ from ..matching.explanation import NOTHING_LATER, Explanation, Later, Reason
 from ..matching.json_reader import KEY, NOTHING, STRING
 from ..matching.sequence import ALL_TAKEN, Sequence
 from ..work import metered
-from .refusals import Refusals, Source
-from .second_look import relaxed_options
+from .refusals import Refusals, Source, relaxed_options
 from .values import WHITE_SPACE, Text, with_plain_numbers
 from .words import words_for
 
@@ -94,7 +95,7 @@ def _explained(
     data : the bytes; some of the first ones may be allowed.
     has_ended : nothing comes after them.
     before : the document so far.
-    is_token : the bytes are those of one token, which other tokens may come instead of.
+    is_token : the bytes are of one token, which other tokens may come instead of.
     """
     sequence = matcher.fork()
     n_taken = sequence.take_bytes(data)
@@ -133,7 +134,7 @@ def _as_json(source: Source, style: str, elements: bytes) -> bytes:
 
 
 def _schema_at(schemas: list[Embedded], taken: bytes) -> tuple[Source | None, bytes, int, str]:
-    """The schema of the JSON that a text is in, what stands before that JSON, the bytes up to it, and its style."""
+    """The schema of the JSON that a text is in, what is before that JSON, the bytes up to it, and its style."""
     found = [(taken.rfind(one.begin) + len(one.begin), one) for one in schemas if one.begin in taken]
     if not found:
         return None, b"", 0, "json"
@@ -174,7 +175,7 @@ def _why_no_json(text: Text, n: int) -> str:
 
 
 def _is_repeated(text: Text, byte: int) -> bool:
-    """Whether a key that is refused stands in its object already."""
+    """Whether a key that is refused is in its object already."""
     here = text.so_far(byte).innermost
     if here is None or not here.is_object or here.key is not None:
         return False
@@ -243,3 +244,31 @@ def places_in(source: Source, document: bytes) -> list[str]:
     """JSON pointers of the schemas that hold where a document is in progress."""
     with metered(source.options.limits.max_compile_work, "max_compile_work"):
         return list(dict.fromkeys(pointer(path) for _, path in Refusals(source).holding(document)))
+
+
+# --- dotted rules
+
+# How a rule or terminal begins in each notation, after its name.
+DEFINED = {"gbnf": r"[ \t]*::=", "ebnf": r"[ \t]*::=", "lark": r"(?:\{[^}]*\})?(?:\.-?\d+)?(?:\[[^\]]*\])?[ \t]*:"}
+
+
+def dotted_rules(sequence: Sequence, kind: str = "", text: str = "") -> list[str]:
+    """The rules that are being read, the innermost first.
+
+    Parameters
+    ----------
+    sequence : where.
+    kind, text : the notation and the text of its grammar, if it has one.
+    """
+    if sequence.has_ended():
+        return []
+    return [_with_line(item.text, kind, text) for item in debug.row(sequence).kernel]
+
+
+def _with_line(rule: str, kind: str, text: str) -> str:
+    """A dotted rule with the line where it is defined, if that is found."""
+    name = re.match(r"[\w-]+", rule)
+    if kind not in DEFINED or name is None:
+        return rule
+    found = re.search(rf"^[ \t]*[?!]?{re.escape(name[0])}{DEFINED[kind]}", text, re.MULTILINE)
+    return rule if found is None else f"line {text.count(chr(10), 0, found.start()) + 1}: {rule}"

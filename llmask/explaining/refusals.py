@@ -7,7 +7,7 @@ one that refuses is the reason. Under `anyOf` and `oneOf` it is asked within the
 is one.
 
 Where none refuses by itself, another value of the document may be at fault, as masks look ahead (what must come later
-is excluded by what stands here); and after those the keywords of a place are left out one by one until the text is
+is excluded by what is here); and after those the keywords of a place are left out one by one until the text is
 taken: then two of them exclude each other.
 
 In: a schema, a text. Out: `Reason`. Cost: 0.2 ms a keyword that is asked, bounded by `limits.max_compile_work`.
@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import GrammarError, UnsatisfiableSchema
 from ..frontends.json_schema import SchemaOptions, compile_schema
+from ..frontends.json_schema.meaning.place import SchemaAt
 from ..frontends.json_schema.meaning.single_keywords import (
     KEY,
     Single,
@@ -36,11 +37,8 @@ from ..matching.explanation import Reason
 from ..matching.sequence import ALL_TAKEN, Sequence
 from ..store.loaded_grammar import LoadedGrammar
 from ..store.store import Store
-from ..work import spend
+from ..work import metered, spend
 from .values import Keys, Text, Value, pointer_of
-
-if TYPE_CHECKING:
-    from ..frontends.json_schema.meaning.place import SchemaAt
 
 MUCH_SPACE = 4096  # bytes
 # What options ask of the spelling of a document, at its freest.
@@ -314,3 +312,29 @@ class Refusals:
                 self._grammars.clear()
             self._grammars[key] = schemas, _compiled(self._source, self._options, schemas)
         return _n_taken(self._grammars[key][1], text)
+
+
+# --- other options
+
+
+def relaxed_options(source: Source, text: Text) -> dict[str, Any]:
+    """Few options that would take a text; none where it takes no other, or no options do.
+
+    Raises
+    ------
+    LimitExceeded : it takes more work than compiling a grammar may.
+    """
+    given = source.options
+    changed = {name: value for name, value in free(given).items() if getattr(given, name) != value}
+
+    def takes(options: dict[str, Any]) -> bool:
+        return refused_at(source, replace(given, **options), text) is None
+
+    with metered(given.limits.max_compile_work, "max_compile_work"):
+        if takes({}) or not takes(changed):
+            return {}
+        for name in list(changed):
+            rest = {other: value for other, value in changed.items() if other != name}
+            if takes(rest):
+                changed = rest
+    return changed

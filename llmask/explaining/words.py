@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..frontends.json_schema.meaning.place import SchemaAt
 from ..matching.expected import live_bytes
 from ..matching.json_reader import KEY, LITERAL, NOTHING, NUMBER, STRING, JsonSoFar
 from ..matching.sequence import ALL_TAKEN, Sequence
-
-if TYPE_CHECKING:
-    from ..frontends.json_schema.meaning.place import SchemaAt
 
 MOST_TRIED = 200  # keys and listed values
 MANY_BYTES = 40  # that may come next: then texts are free

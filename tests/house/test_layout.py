@@ -291,7 +291,6 @@ TESTED_ELSEWHERE = {
     "llmask.grammar.kinds": "constants and types",
     "llmask.grammar.lowered": "a type",
     "llmask.grammar.lower": "tests/unit/grammar/test_lowering.py and test_late.py go through it",
-    "llmask.frontends.json_schema.meaning.place": "types",
     "llmask.frontends.json_schema.writing.writer": "abstract: test_translation.py beside it goes through it",
     "llmask.integrations.sglang.backend": "tests/servers/test_sglang.py drives it by SGLang's own classes",
     "llmask.errors": "tests/unit/test_errors.py holds the table of messages of the whole package",

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import unicodedata
 
-from llmask.frontends.json_schema.formats import idna_classes
-from llmask.frontends.json_schema.formats.hosts import HOSTNAME
-from llmask.frontends.json_schema.formats.idna_classes import IDEOGRAPHS, by_value, permitted, where
+from llmask.frontends.json_schema.formats import idna_rules
+from llmask.frontends.json_schema.formats.idna_rules import IDEOGRAPHS, by_value, permitted, where
 from llmask.frontends.json_schema.formats.international_hosts import LENGTHS
+from llmask.frontends.json_schema.formats.patterns import HOSTNAME
 from llmask.regex import unicode_classes
 from llmask.regex.code_points import CodePointSet
 
@@ -42,9 +42,9 @@ def order() -> list[str]:
 
 def composition() -> list[str]:
     """No pair that composes; what composes with a letter of ASCII stands behind none."""
-    latin = CodePointSet.of("".join(c for found in idna_classes.composing().values() for c in found if c.isascii()))
+    latin = CodePointSet.of("".join(c for found in idna_rules.composing().values() for c in found if c.isascii()))
     pairs = []
-    for mark, found in idna_classes.composing().items():
+    for mark, found in idna_rules.composing().items():
         firsts = CodePointSet.of(found)
         if any(first.isascii() for first in found):
             firsts = firsts.union(latin)
@@ -54,9 +54,9 @@ def composition() -> list[str]:
 
 def mixed_scripts() -> str:
     """Nothing that composes behind what composes with marks of two scripts: of the valid names, these are left out."""
-    seconds = text_class(CodePointSet.of("".join(idna_classes.composing())))
+    seconds = text_class(CodePointSet.of("".join(idna_rules.composing())))
     by_block: dict[int, str] = {}
-    for mark, firsts in idna_classes.composing().items():
+    for mark, firsts in idna_rules.composing().items():
         by_block[ord(mark) >> 7] = by_block.get(ord(mark) >> 7, "") + firsts
     mixed = []
     for block, firsts in by_block.items():
@@ -69,7 +69,7 @@ def mixed_scripts() -> str:
 
 def joiners() -> list[str]:
     """RFC 5892, appendix A.1 and A.2."""
-    both, right = idna_classes.joining()
+    both, right = idna_rules.joining()
     virama = where(unicodedata.combining, 9)
     transparent = where(unicodedata.category, "Mn")
     v, t, l, r = (text_class(members) for members in (virama, transparent, both, right))
@@ -83,8 +83,8 @@ def joiners() -> list[str]:
 
 def contexts() -> list[str]:
     """The rest of appendix A."""
-    greek, hebrew = (text_class(idna_classes.letters_named(name)) for name in ("GREEK ", "HEBREW "))
-    kana = idna_classes.letters_named("HIRAGANA ", "KATAKANA ")
+    greek, hebrew = (text_class(idna_rules.letters_named(name)) for name in ("GREEK ", "HEBREW "))
+    kana = idna_rules.letters_named("HIRAGANA ", "KATAKANA ")
     japanese = text_class(kana.union(permitted().intersect(IDEOGRAPHS)))
     right_to_left = text_class(where(unicodedata.bidirectional, "R", "AL"))
     no_dot, no_japanese = f"[^{DOTS}]*", f"[^{japanese}{DOTS}]*"

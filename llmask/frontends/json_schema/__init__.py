@@ -1,23 +1,21 @@
 """JSON Schema as a grammar: one file for each kind of keyword.
 
     what comes in       inputs, owned, options; keywords (every keyword and its draft), pointers (places, for messages)
-    references          references, documents, registries, uris, vocabularies, dynamic_scopes
+    references          references, documents, registries
     what holds          context (what is known of a schema), conjunction (schemas that hold together), negation,
-                        evaluated (unevaluated*), synthetic (schemas that are written here)
-    what is decided     marks, choices, discriminators, alternatives (oneOf), finite
-                        instances (values against schemas)
-    scalars             scalars, strings, names, formats, lexemes
-    numbers             numbers, ranges, number_machines, number_automata, scientific_numbers
+                        evaluated (unevaluated*, closed), synthetic (schemas that are written here)
+    what is decided     marks, choices (oneOf), finite, instances (values against schemas)
+    scalars             scalars, strings, formats, lexemes
+    numbers             numbers, number_machines, scientific_numbers
     values              values, listed_numbers (const, enum)
-    objects             object_layout, objects, counted_objects, different_objects, set_objects (any order)
-    arrays              arrays, contained, unique_arrays, unique_counted_arrays, matching, divided_items, equal_items,
-                        new_values
+    objects             object_layout, objects, key_conditions, set_objects (any order, counted), different_objects,
+                        followed_objects
+    arrays              array_layout, arrays (contains), unique_arrays, unique_counted_arrays, matching, new_values
     what goes out       translation (the work list: from places to states), satisfiable, spacing, ledger
-    what is hinted at   hints, misspelled
-    what is refused     unsupported; types, counts are what several files ask
+    what is hinted at   hints
 
 A schema that does not hold is written as a choice of schemas that do (negation); choices that are decided by what
-stands beside them are taken at once (marks, choices); what is left is a union of places, each of them a list of plain
+is beside them are taken at once (marks, choices); what is left is a union of places, each of them a list of plain
 keywords that hold together.
 
 The mask allows a document exactly when the schema does, in the order and the spelling that the options ask for; a
@@ -29,20 +27,18 @@ In: a schema (`dict` or `bool`). Out: `SchemaGrammar`. Cost: 150 to 200 us for a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import LimitExceeded, UnsatisfiableSchema
 from llmask.frontends.json_schema.ledger import ledger_of
 from llmask.frontends.json_schema.lexical.spacing import with_spacing
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.satisfiable import productive_states
 from llmask.frontends.json_schema.reading.options import SchemaGrammar, SchemaOptions, check_formats
 from llmask.frontends.json_schema.reading.pointers import ROOT, pointer
 from llmask.frontends.json_schema.writing.translation import Translation
 from llmask.frontends.regex.json_strings import DEFAULT_STYLE
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.regex.nodes import RegexNodes
+from llmask.regex.nodes import RegexNodes
 
 __all__ = ["SchemaGrammar", "SchemaOptions", "check_productive", "compile_schema"]
 
@@ -54,10 +50,10 @@ def compile_schema(
 
     Parameters
     ----------
-    nodes : the store's regular expressions, which gain those of the schema.
+    nodes : the store's regular expressions, which gain the ones of the schema.
     schema : a JSON Schema as `json.loads` gives it.
     options : see `SchemaOptions`.
-    place : other schemas that the documents fulfil, all of them, which stand in `schema` or are cut out of it.
+    place : other schemas that the documents fulfil, all of them, parts of `schema` or cut out of it.
 
     Raises
     ------

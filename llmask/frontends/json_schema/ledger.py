@@ -18,28 +18,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.frontends.json_schema.meaning.closed import SPEAK_OF_OTHERS
-from llmask.frontends.json_schema.reading.keywords import Shape
+from llmask.frontends.json_schema.meaning.evaluated import SPEAK_OF_OTHERS
+from llmask.frontends.json_schema.reading.keywords import SCHEMAS_IN_LIST, SCHEMAS_IN_MAP, SCHEMAS_IN_VALUE, Shape
 from llmask.frontends.json_schema.reading.options import LedgerEntry, SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.reading.references import References
+from llmask.frontends.json_schema.reading.references import References
 
 SchemaAt = tuple[Any, Path]
 
 ENFORCED, ANNOTATION, IGNORED = "enforced", "annotation", "ignored"
 # Keywords that apply schemas: one or a list (or lists of names, which are no schemas), or an object of them.
-APPLY = (
-    *("items", "additionalItems", "prefixItems", "contains", "unevaluatedItems", "additionalProperties"),
-    *("propertyNames", "unevaluatedProperties", "not", "if", "then", "else", "allOf", "anyOf", "oneOf"),
-)
-APPLY_BY_NAME = ("properties", "patternProperties", "dependentSchemas", "dependencies")
+APPLY = (SCHEMAS_IN_VALUE | SCHEMAS_IN_LIST) - {"contentSchema"}
 DEFINITIONS = ("$defs", "definitions")
-# Where one of these is not enforced, its schemas still are, as those of `anyOf`.
+# Where one of these is not enforced, its schemas still are, as if it were `anyOf`.
 STILL_UNIONS = ("oneOf",)
 # What means something only beside another keyword.
 COMPANIONS = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
@@ -104,7 +98,7 @@ class _Ledger:
     def entries_of(self, schema: Any) -> list[LedgerEntry]:
         read = schema if self._references is None else self._references.root
         entries: list[LedgerEntry] = []
-        listed: set[str] = set()  # pointers, as one object may stand in several places
+        listed: set[str] = set()  # pointers, as one object may be in several places
         for place in [(read, ROOT), *self._reach(read)]:  # references may lead to what is no schema by itself
             self._list(*place, entries, listed)
         if read is schema:
@@ -172,7 +166,7 @@ class _Ledger:
                 yield from ((member, (path, keyword, index)) for index, member in enumerate(value))
             else:
                 yield value, (path, keyword)
-        elif keyword in (*APPLY_BY_NAME, *DEFINITIONS) and type(value) is dict:
+        elif keyword in SCHEMAS_IN_MAP and type(value) is dict:
             yield from ((member, (path, keyword, name)) for name, member in value.items())
 
     # --- listing
@@ -310,7 +304,7 @@ def _holds(value: Any, is_wanted: Callable[[Any], bool]) -> bool:
 
 
 def _anchors(schema: Any) -> dict[str, list[SchemaAt]]:
-    """Schemas with a dynamic anchor by its name; "" stands for `$recursiveAnchor`."""
+    """Schemas with a dynamic anchor by its name; "" is the name of `$recursiveAnchor`."""
     found: dict[str, list[SchemaAt]] = {}
     waiting: list[SchemaAt] = [(schema, ROOT)]
     seen: set[int] = set()

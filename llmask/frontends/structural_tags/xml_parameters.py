@@ -35,14 +35,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from llmask.errors import GrammarError, LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
 from llmask.frontends.json_schema import check_productive
 from llmask.frontends.json_schema.lexical.strings import free_string
-from llmask.frontends.json_schema.meaning.closed import SPEAK_OF_OTHERS, closed, closed_object
-from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
-from llmask.frontends.json_schema.meaning.names import strings_of
+from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, strings_of
+from llmask.frontends.json_schema.meaning.evaluated import SPEAK_OF_OTHERS, closed, closed_object
+from llmask.frontends.json_schema.meaning.place import ALL_TYPES, ONE_TYPE, types_of
 from llmask.frontends.json_schema.meaning.synthetic import schema_of_value
-from llmask.frontends.json_schema.meaning.types import ALL_TYPES, ONE_TYPE, types_of
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, keys_of, pointer
 from llmask.frontends.json_schema.writing.translation import Translation
 from llmask.frontends.json_schema.writing.values import values_of
+from llmask.frontends.json_schema.writing.writer import Span
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import RAW_STYLE
 from llmask.grammar.exact.fusing import exact_rules
@@ -219,21 +219,21 @@ class Elements(Translation):
         """Rule of every object."""
         return self.rule_of(self.synthetic("any object", lambda: [({"type": "object"}, ROOT)]))
 
-    def _write_parts(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+    def _write_parts(self, parts: list[Part], span: Span) -> None:
         """Objects that are listed are written as their schemas."""
         if not any(shape.has_values for _, _, shape in parts):
-            return super()._write_parts(parts, rule, start, end, depth)
+            return super()._write_parts(parts, span)
         path = parts[0][1]
         self.nothing("no listed value is an object that fulfils the other keywords", path, "list one")
         for value in values_of(self, parts):
             if type(value) is dict:
                 schema = schema_of_value(self, value, path)
-                self._write_type("object", [(schema, path, self.shape(schema, path))], rule, start, end, depth)
+                self._write_type("object", [(schema, path, self.shape(schema, path))], span)
         return None
 
-    def _write_type(self, kind: str, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+    def _write_type(self, kind: str, parts: list[Part], span: Span) -> None:
         if kind == "object":
-            return super()._write_type(kind, parts, rule, start, end, depth)
+            return super()._write_type(kind, parts, span)
         return self.nothing("arguments are an object", parts[0][1] if parts else ROOT, 'write {"type": "object", ...}')
 
     def place(self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
@@ -246,13 +246,12 @@ class Elements(Translation):
 
     def _value(self, schemas: list[SchemaAt]) -> RuleId:
         path = schemas[0][1] if schemas else ROOT
-        rule = self.rules.rule(f"parameter {keys_of(path)[0][0]}{self._of()}" if path else f"parameter{self._of()}")
-        last = self.rules.state(rule)
-        self.rules.final(last)
+        of = self._of()
+        rule, start, end, _ = self.new_rule(f"parameter {keys_of(path)[0][0]}{of}" if path else f"parameter{of}")
         options = self._element(schemas, path)
         if options:
             self.values[rule] = choice(options)
-            self.rules.scan(self.rules.start_state(rule), self.held, last)
+            self.rules.scan(start, self.held, end)
         return rule
 
     def _with_elements(self, rules: Rules) -> Rules:

@@ -26,7 +26,7 @@ from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.instances import allowed_values, fulfils
 from llmask.frontends.json_schema.meaning.object_layout import key_schemas
-from llmask.frontends.json_schema.meaning.types import types_of
+from llmask.frontends.json_schema.meaning.place import types_of
 from llmask.frontends.json_schema.reading.inputs import schema_of
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation

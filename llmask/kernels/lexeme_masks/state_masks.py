@@ -16,6 +16,7 @@ In: a lexer state. Out: mask, token count and exits in the record of its anonymo
 from ..lexer.dense_transitions import is_wide
 from ..lexer.states import DEAD, lexeme_set, live_lexeme, n_live, only_rest, state_of
 from ..machine.jit import inline, kernel
+from ..regex.ideals import NO_ROOM
 from ..regex.constructors import make_concat, make_repeat
 from ..regex.nodes import UNBOUNDED, push
 from ..tables.kinds import MaskKind, NodeKind
@@ -23,7 +24,7 @@ from ..tables.memory import copy_bytes, fill_bytes, load_i32, reserve, spend
 from .delta_walk import GIVEN_UP, changed_walk
 from .excluded_texts import free_state, put_ends_right
 from .kept_masks import allow_duplicates, keep_mask
-from .slice_choice import NO_ROOM, best_slice, exact_room
+from .slice_choice import best_slice, exact_room
 from .trie_walk import clear_bit, mask_words, narrow_walk, room_for_words, wide_walk
 
 MANY_NODES = 16_000  # left to the walk by a slice: looking what changed comes first

@@ -5,11 +5,8 @@ more. What a regular expression can say is said in full: the length of months an
 of IPv6 addresses, the length of host names. Where it cannot, the pattern keeps on the inside: what it accepts is valid.
 A complement turns that round, so such formats have a second pattern on the outside.
 
-    times                 date-time, date, time, duration
-    hosts                 email, hostname, ipv4, ipv6
+    patterns              all but the next two
     international_hosts   idn-hostname, idn-email
-    resources             uri, iri, their references, uri-template, uuid, json-pointer, relative-json-pointer
-    patterns              regex
 
 In: nothing. Out: `FORMATS`, name to pattern, or to what makes the node of all JSON spellings where a pattern would be
 slow; `AT_MOST`, name to a pattern that no valid text escapes, of the formats whose entry in `FORMATS` leaves some out.
@@ -18,87 +15,60 @@ Cost: text only; a format is compiled when a schema names it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Union
+from collections.abc import Callable, Mapping
+from typing import Union
 
-from llmask.frontends.json_schema.formats import hosts, international_hosts, patterns, resources, times
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
+from llmask.frontends.json_schema.formats import international_hosts, patterns
+from llmask.regex.nodes import RegexNodes
 
 __all__ = ["AT_MOST", "FORMATS", "Format"]
 
 Format = Union[str, Callable[["RegexNodes"], int]]  # noqa: UP007 (runtime on 3.10)
 
 
-class Formats(Mapping[str, Format]):
-    """Formats by name; patterns that take time to write are written when they are asked for."""
-
-    def __init__(
-        self,
-        texts: Mapping[str, str],
-        makers: Mapping[str, Callable[[], str]],
-        nodes: Mapping[str, Callable[[RegexNodes], int]],
-    ) -> None:
-        self._found: dict[str, Format] = {name: f"^(?:{text})$" for name, text in texts.items()}
-        self._found.update(nodes)
-        self._makers = makers
-
-    def __getitem__(self, name: str) -> Format:
-        found = self._found.get(name)
-        if found is None:
-            found = self._found[name] = f"^(?:{self._makers[name]()})$"
-        return found
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._found or name in self._makers
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*self._found, *self._makers)))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+def _whole(texts: Mapping[str, str]) -> dict[str, str]:
+    """Patterns that are found in a text where they match all of it."""
+    return {name: f"^(?:{text})$" for name, text in texts.items()}
 
 
-FORMATS: Mapping[str, Format] = Formats(
+FORMATS: Mapping[str, Format] = {
+    **_whole(
+        {
+            "date-time": patterns.DATE_TIME,
+            "date": patterns.DATE,
+            "time": patterns.TIME,
+            "duration": patterns.DURATION,
+            "email": patterns.EMAIL,
+            "hostname": patterns.HOSTNAME,
+            "ipv4": patterns.IPV4,
+            "ipv6": patterns.IPV6,
+            "uri": patterns.URI,
+            "uri-reference": patterns.URI_REFERENCE,
+            "iri": patterns.IRI,
+            "iri-reference": patterns.IRI_REFERENCE,
+            "uri-template": patterns.URI_TEMPLATE,
+            "uuid": patterns.UUID,
+            "json-pointer": patterns.JSON_POINTER,
+            "relative-json-pointer": patterns.RELATIVE_JSON_POINTER,
+            "regex": patterns.REGEX,
+        }
+    ),
+    "idn-email": international_hosts.international_mailbox,
+    "idn-hostname": international_hosts.international_hostname,
+}
+AT_MOST: Mapping[str, str] = _whole(
     {
-        "date-time": times.DATE_TIME,
-        "date": times.DATE,
-        "time": times.TIME,
-        "duration": times.DURATION,
-        "email": hosts.EMAIL,
-        "hostname": hosts.HOSTNAME,
-        "ipv4": hosts.IPV4,
-        "ipv6": hosts.IPV6,
-        "uri": resources.URI,
-        "uri-reference": resources.URI_REFERENCE,
-        "iri": resources.IRI,
-        "iri-reference": resources.IRI_REFERENCE,
-        "uri-template": resources.URI_TEMPLATE,
-        "uuid": resources.UUID,
-        "json-pointer": resources.JSON_POINTER,
-        "relative-json-pointer": resources.RELATIVE_JSON_POINTER,
-    },
-    {"regex": patterns.valid_pattern},
-    {
-        "idn-email": international_hosts.international_mailbox,
-        "idn-hostname": international_hosts.international_hostname,
-    },
-)
-AT_MOST: Mapping[str, str] = {
-    name: f"^(?:{text})$"
-    for name, text in {
-        "date-time": times.DATE_TIME_AT_MOST,
-        "time": times.TIME_AT_MOST,
-        "email": hosts.EMAIL_AT_MOST,
-        "hostname": hosts.HOSTNAME_AT_MOST,
+        "date-time": patterns.DATE_TIME_AT_MOST,
+        "time": patterns.TIME_AT_MOST,
+        "email": patterns.EMAIL_AT_MOST,
+        "hostname": patterns.HOSTNAME_AT_MOST,
         "idn-email": international_hosts.MAILBOX_AT_MOST,
         "idn-hostname": international_hosts.HOSTNAME_AT_MOST,
-        "uri-template": resources.URI_TEMPLATE_AT_MOST,
+        "uri-template": patterns.URI_TEMPLATE_AT_MOST,
         "regex": "[^]*",
-    }.items()
-}
-# Pieces of a string up to where masks take longest, the first letters of a host: those behind share most of their
+    }
+)
+# Pieces of a string up to where masks take longest, the first letters of a host: the later ones share most of their
 # lexer states, which a store keeps. Built with the grammar, so that no step of a document waits for them.
 PREPARED: Mapping[str, tuple[bytes, ...]] = {
     "idn-email": (b'"a@', b"a", b"b", b"c"),

@@ -6,13 +6,24 @@ r"""What host names beyond ASCII ask of a character and its neighbours, as rules
     contexts    its other rules, A.3 to A.9
     direction   the Bidi rule (RFC 5893, section 2)
     hyphens     none at either end of a label or at its places 3 and 4 (RFC 5891, section 4.2.3.1)
-    letters     no mark in front of a label (section 4.2.3.2), no capital in a label that goes beyond ASCII, no mark
+    letters     no mark before a label (section 4.2.3.2), no capital in a label that goes beyond ASCII, no mark
                 that composes with the starter or a mark before it (Normalization Form C, section 4.2.1)
 
 The machines of four groups are small together, 185 states. With the others they would be thousands, and a lexer state
 holds one state of each. Only that of the first group refuses what is not permitted.
 
-In: nothing. Out: machines, kept for the life of the process. Cost: 0.15 s, half for the classes of `idna_classes`.
+RFC 5892, section 3, derives the code points from properties that Python's `unicodedata` has, so nothing is shipped and
+the version of Unicode is Python's. Scripts and joining types it does not have: of the five scripts that matter the
+letters are found by their names, and a letter joins as its presentation forms show (`<initial>`: with what follows too;
+`<final>`: with what is before). Letters without such forms count as not joining; that refuses, and never allows.
+
+The machines are kept as automata over bytes in a file, as making them takes half a second. The file is of the default
+style of strings and of the Unicode of the Python that made it, so that names are the same with every Python. For
+another style they are made here, of this Python's Unicode. `make` writes the file anew: after a change here, on purpose
+with a newer Unicode.
+
+In: a style. Out: automata; machines, `CodePointSet`s, kept for the life of the process. Cost: 15 ms, once a process;
+0.2 s where machines are made.
 """
 
 from __future__ import annotations
@@ -20,13 +31,115 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Hashable
 from functools import cache
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from llmask.frontends.json_schema.formats import idna_classes
-from llmask.frontends.json_schema.formats.idna_classes import IDEOGRAPHS, by_value, permitted, where
+import numpy as np
+
+from llmask.frontends.regex.json_machines import Automaton, automaton
+from llmask.frontends.regex.json_strings import DEFAULT_STYLE, StringStyle
 from llmask.frontends.regex.machines import REFUSED, Kinds, Machine, Rule, machine_of
 from llmask.regex import unicode_classes
-from llmask.regex.code_points import NO_TEXT, CodePointSet
+from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, CodePointSet
+
+# RFC 5892, section 2.6: exceptions, in this order PVALID, CONTEXTO, DISALLOWED
+ALLOWED = CodePointSet.of("\u00df\u03c2\u06fd\u06fe\u0f0b\u3007")
+IN_CONTEXT = CodePointSet.of("\u00b7\u0375\u05f3\u05f4\u30fb")
+DISALLOWED = CodePointSet.of("\u0640\u07fa\u302e\u302f\u3031\u3032\u3033\u3034\u3035\u303b")
+JOINERS = CodePointSet.of("\u200c\u200d")
+# Sections 2.4, 2.5, 2.9: the default ignorable code points that are letters or marks; blocks of symbols; old jamo
+IGNORABLE = CodePointSet.from_ranges(
+    [(0x34F, 0x34F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x3164, 0x3164), (0xFE00, 0xFE0F),
+     (0xFFA0, 0xFFA0), (0xE0100, 0xE01EF), (0x20D0, 0x20FF), (0x1D100, 0x1D1FF), (0x1D200, 0x1D24F),
+     (0x1100, 0x11FF), (0xA960, 0xA97F), (0xD7B0, 0xD7FF)]
+)  # fmt: skip
+LETTERS_AND_DIGITS = ("Ll", "Lu", "Lo", "Nd", "Lm", "Mn", "Mc")
+IDEOGRAPHS = CodePointSet.from_ranges([(0x3400, 0x9FFF), (0x20000, 0x2F7FF), (0x30000, 0x3FFFF)])  # unified ones
+SYLLABLES = CodePointSet.from_ranges([(0xAC00, 0xD7A3)])
+PRESENTATION_FORMS = CodePointSet.from_ranges([(0xFB50, 0xFDFF), (0xFE70, 0xFEFF)])
+
+
+@cache
+def permitted() -> CodePointSet:
+    """Code points beyond ASCII that are PVALID, CONTEXTJ or CONTEXTO (RFC 5892, section 3)."""
+    members = NO_TEXT.union(*(unicode_classes.category(name) or NO_TEXT for name in LETTERS_AND_DIGITS))
+    members = members.intersect(CodePointSet((0x80, MAX_CODE_POINT + 1))).subtract(IGNORABLE)
+    letters = "\n".join(map(chr, members.subtract(IDEOGRAPHS).subtract(SYLLABLES)))  # those are stable
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", letters).casefold())
+    unstable = {a for a, b in zip(letters.split("\n"), folded.split("\n"), strict=True) if a != b}
+    allowed = members.subtract(CodePointSet.of("".join(unstable)))
+    return allowed.union(ALLOWED, IN_CONTEXT, JOINERS).subtract(DISALLOWED)
+
+
+def where(property_of: Callable[[str], object], *values: object) -> CodePointSet:
+    """Permitted code points with one of the values of a property; no ideograph and no syllable is asked."""
+    found = by_value(property_of)
+    return CodePointSet.of("".join(found.get(value, "") for value in values))
+
+
+@cache
+def by_value(property_of: Callable[[str], object]) -> dict[object, str]:
+    """Permitted characters by the value of a property, as `where`."""
+    found: dict[object, list[str]] = {}
+    for c in _told_apart():
+        found.setdefault(property_of(c), []).append(c)
+    return {value: "".join(members) for value, members in found.items()}
+
+
+@cache
+def _told_apart() -> str:
+    return "".join(map(chr, permitted().subtract(IDEOGRAPHS).subtract(SYLLABLES)))
+
+
+def letters_named(*prefixes: str) -> CodePointSet:
+    """Permitted letters whose names begin so."""
+    return CodePointSet.of(
+        "".join(c for c in _told_apart() if c.isalpha() and unicodedata.name(c, "").startswith(prefixes))
+    )
+
+
+def joining() -> tuple[CodePointSet, CodePointSet]:
+    """Letters that join on both sides, and all letters that join with what is before them."""
+    forms: dict[str, set[str]] = {}
+    for code_point in PRESENTATION_FORMS:
+        form, *letters = unicodedata.decomposition(chr(code_point)).split() or [""]
+        if len(letters) == 1:
+            forms.setdefault(chr(int(letters[0], 16)), set()).add(form)
+    both = CodePointSet.of("".join(letter for letter, found in forms.items() if "<initial>" in found))
+    right = CodePointSet.of("".join(letter for letter, found in forms.items() if "<final>" in found))
+    return both.intersect(permitted()), right.union(both).intersect(permitted())
+
+
+@cache
+def composing() -> dict[str, str]:
+    """Permitted marks and letters that Normalization Form C makes one with the character before, and what that is."""
+    found: dict[str, str] = {}
+    candidates = NO_TEXT.union(*(unicode_classes.category(name) or NO_TEXT for name in LETTERS_AND_DIGITS))
+    for composed in map(chr, candidates.subtract(IDEOGRAPHS).subtract(SYLLABLES)):
+        parts = unicodedata.decomposition(composed).split()
+        if len(parts) == 2 and parts[0][0] != "<" and int(parts[1], 16) in permitted():
+            starter, mark = (chr(int(part, 16)) for part in parts)
+            if unicodedata.normalize("NFC", starter + mark) == composed:
+                found[mark] = found.get(mark, "") + starter
+    return found
+
+
+def composing_by_starter() -> dict[frozenset[str], CodePointSet]:
+    """Characters that compose with marks after them, by these marks; letters of ASCII by the marks of all of them.
+
+    Were each of those remembered by its own marks, masks inside a label of ASCII would take twice as long.
+    """
+    marks_of: dict[str, set[str]] = {}
+    of_ascii: set[str] = set()
+    for mark, starters in composing().items():
+        for starter in starters:
+            marks = marks_of.setdefault(starter, of_ascii if starter.isascii() else set())
+            marks.add(mark)
+    found: dict[frozenset[str], str] = {}
+    for starter, marks in marks_of.items():
+        found[frozenset(marks)] = found.get(frozenset(marks), "") + starter
+    return {marks: CodePointSet.of(starters) for marks, starters in found.items()}
+
 
 DOTS = CodePointSet.of(".\u3002\uff0e\uff61")
 CAPITALS = CodePointSet.from_ranges([(0x41, 0x5A)])
@@ -74,9 +187,9 @@ def _order() -> Group:
 
 
 class Joining(NamedTuple):
-    """State of the third group; "transparent" marks may stand between a letter and a joiner.
+    """State of the third group; "transparent" marks may be between a letter and a joiner.
 
-    may_start    no letter that joins stands before the transparent marks at the end, or there is something else
+    may_start    no letter that joins is before the transparent marks at the end, or there is something else
     is_refused   a zero width non-joiner cannot follow without a virama
     is_virama    the last character is a virama
     must_join    a non-joiner waits for a letter that joins with it
@@ -89,7 +202,7 @@ class Joining(NamedTuple):
 
 
 def _joiners() -> Group:
-    both, right = idna_classes.joining()
+    both, right = joining()
 
     def step(state: Joining, kinds: Kinds) -> Joining | None:
         is_virama, is_transparent = "virama" in kinds, "transparent" in kinds
@@ -114,7 +227,7 @@ def _joiners() -> Group:
 
 
 def _neighbours(state: str, kinds: Kinds) -> str | None:
-    """A.3 to A.6: the middle dot between two l, a keraia before Greek, geresh and gershayim behind Hebrew."""
+    """A.3 to A.6: the middle dot between two l, a keraia before Greek, geresh and gershayim after Hebrew."""
     wanted = {"middle dot": "l", "keraia": "greek"}.get(state)
     if wanted is not None and wanted not in kinds:
         return REFUSED
@@ -127,7 +240,7 @@ def _neighbours(state: str, kinds: Kinds) -> str | None:
 def _katakana(state: tuple[str, bool], kinds: Kinds) -> tuple[str, bool] | None:
     """A.7: a label with a katakana middle dot has a Japanese letter.
 
-    That the dot stands behind nothing that runs from right to left follows from this and the Bidi rule, but by a search
+    That the dot is after nothing that runs from right to left follows from this and the Bidi rule, but by a search
     of all states for what might make a label valid.
     """
     label, is_right_to_left = state
@@ -151,7 +264,7 @@ def _digits(state: str, kinds: Kinds) -> str | None:
 
 
 def _contexts() -> Group:
-    kana = idna_classes.letters_named("HIRAGANA ", "KATAKANA ")
+    kana = letters_named("HIRAGANA ", "KATAKANA ")
     rules = [
         Rule("other", _neighbours, lambda state: state not in ("middle dot", "keraia")),
         Rule(("plain", False), _katakana, lambda state: state[0] != "dot"),
@@ -161,9 +274,9 @@ def _contexts() -> Group:
         "l": CodePointSet.of("l"),
         "middle dot": CodePointSet.of("\u00b7"),
         "keraia": CodePointSet.of("\u0375"),
-        "greek": idna_classes.letters_named("GREEK "),
+        "greek": letters_named("GREEK "),
         "geresh": CodePointSet.of("\u05f3\u05f4"),
-        "hebrew": idna_classes.letters_named("HEBREW "),
+        "hebrew": letters_named("HEBREW "),
         "dot": DOTS,
         "katakana dot": CodePointSet.of("\u30fb"),
         "japanese": kana.union(permitted().intersect(IDEOGRAPHS)),
@@ -261,7 +374,7 @@ class Letters(NamedTuple):
     """State of the last group.
 
     label       "" for one of ASCII without a capital, "capital", "beyond"
-    composing   marks that compose with its last starter, or with a mark behind that; None where it has none
+    composing   marks that compose with its last starter, or with a mark after that; None where it has none
 
     Where marks of two scripts would add up, no mark is left that composes with anything: unions of all sets are many.
     """
@@ -282,14 +395,14 @@ def _letter(state: Letters, kinds: Kinds) -> Letters | None:
         return state if "ascii" in kinds else REFUSED
     if "capital" in kinds:
         return REFUSED if state.label else Letters("capital")
-    composing = next((kind for kind in kinds if isinstance(kind, frozenset)), frozenset())
+    marks = next((kind for kind in kinds if isinstance(kind, frozenset)), frozenset())
     if "mark" in kinds:
         if state.composing is None or not kinds.isdisjoint(state.composing):
             return REFUSED
-        two = len({block_of(mark) for mark in state.composing | composing}) > 1
-        composing = frozenset(idna_classes.composing()) if composing and two else composing | state.composing
-        return Letters("beyond", composing)
-    return Letters(state.label if "ascii" in kinds else "beyond", composing)
+        two = len({block_of(mark) for mark in state.composing | marks}) > 1
+        marks = frozenset(composing()) if marks and two else marks | state.composing
+        return Letters("beyond", marks)
+    return Letters(state.label if "ascii" in kinds else "beyond", marks)
 
 
 def _letters() -> Group:
@@ -299,8 +412,8 @@ def _letters() -> Group:
         "capital": CAPITALS,
         "mark": unicode_classes.category("M") or NO_TEXT,
     }
-    sets.update((mark, CodePointSet.of(mark)) for mark in idna_classes.composing())
-    sets.update(iter(idna_classes.composing_by_starter().items()))
+    sets.update((mark, CodePointSet.of(mark)) for mark in composing())
+    sets.update(iter(composing_by_starter().items()))
     return [Rule(Letters(), _letter)], sets
 
 
@@ -308,3 +421,59 @@ GROUPS: dict[str, Callable[[], Group]] = {
     "order": _order, "joiners": _joiners, "contexts": _contexts, "direction": _bidi, "hyphens": _hyphens,
     "letters": _letters,
 }  # fmt: skip
+
+
+# --- automata from a file
+
+FILE = Path(__file__).with_name("idna_automata.npz")
+
+
+@cache
+def automata(style: StringStyle) -> tuple[Automaton, ...]:
+    """One for each machine of `idna_rules.machines`."""
+    if style != DEFAULT_STYLE:
+        return tuple(automaton(machine, style) for machine in machines())
+    return read(FILE)
+
+
+def read(file: Path) -> tuple[Automaton, ...]:
+    """The automata of a file."""
+    with np.load(file) as kept:
+        return tuple(_unpacked({name: kept[f"{name} {number}"] for name in NAMES}) for number in range(len(JOINED)))
+
+
+# --- the file: for each automaton these arrays, the next states of all blocks one after the other
+
+NAMES = ("class_of_byte", "accepting", "columns", "shapes", "next_states")
+
+
+def _packed(made: Automaton) -> dict[str, Any]:
+    """Its arrays, by their names."""
+    columns = np.stack([columns for columns, _ in made.blocks])
+    shapes = np.array([rows.shape for _, rows in made.blocks], np.int32)
+    next_states = np.concatenate([rows.ravel() for _, rows in made.blocks])
+    assert next_states.max() <= np.iinfo(np.int16).max
+    arrays = made.class_of_byte, made.accepting, columns, shapes, next_states.astype(np.int16)
+    return dict(zip(NAMES, arrays, strict=True))
+
+
+def _unpacked(arrays: dict[str, Any]) -> Automaton:
+    sizes = arrays["shapes"].prod(axis=1)
+    parts = np.split(arrays["next_states"].astype(np.int32), np.cumsum(sizes)[:-1])
+    rows = [part.reshape(shape) for part, shape in zip(parts, arrays["shapes"].tolist(), strict=True)]
+    return Automaton(arrays["class_of_byte"], list(zip(arrays["columns"], rows, strict=True)), arrays["accepting"])
+
+
+def version() -> str:
+    """The version of Unicode that the file is of."""
+    with np.load(FILE) as kept:
+        return str(kept["unicode"])
+
+
+def make(file: Path = FILE) -> None:
+    """Write the file anew, with the Unicode of this Python."""
+    arrays = {"unicode": np.array(unicodedata.unidata_version)}
+    for number, machine in enumerate(machines()):
+        for name, array in _packed(automaton(machine, DEFAULT_STYLE)).items():
+            arrays[f"{name} {number}"] = array
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # stubs take the names for options

@@ -1,6 +1,6 @@
 r"""Host names beyond ASCII: RFC 5890 to 5893, with the dots of RFC 3490, section 3.1.
 
-A name is one of ASCII (see `hosts`), or what all of these allow, each a node of its own over the whole name:
+A name is one of ASCII (see `patterns`), or what all of these allow, each a node of its own over the whole name:
 
     permitted code points, contextual rules, the Bidi rule, hyphens, letters with marks: the machines of `idna_rules`
     length of a label in Punycode, at most 63, and of the name, at most 253 (section 4.2.4; not in a mailbox)
@@ -8,9 +8,9 @@ A name is one of ASCII (see `hosts`), or what all of these allow, each a node of
 None is a complement: complements that are intersected become the complement of one union, whose derivatives are new
 for each combination of what the rules remember. Written as look-arounds, the same rules took 100 ms a mask.
 
-Left out, so that the set is a part of the valid names: A-labels ("xn--"), see `hosts`; a mark that composes with the
-last starter, even where a mark between them blocks it, and behind a letter of ASCII one that composes with another;
-marks that compose where marks of two scripts stand behind one letter; joiners between letters that `idna_classes` does
+Left out, so that the set is a part of the valid names: A-labels ("xn--"), see `patterns`; a mark that composes with the
+last starter, even where a mark between them blocks it, and after a letter of ASCII one that composes with another;
+marks that compose where marks of two scripts follow one letter; joiners between letters that `idna_rules` does
 not know to join; names of more than four labels, unless all is ASCII; and labels whose Punycode might be too long. That
 length is not regular, but a search over all states of the encoder (RFC 3492, section 6.3: bias, code points so far,
 distance left to the greatest one) bounds it: labels of at most LENGTHS code points always fit, and so do four of them
@@ -21,16 +21,13 @@ In: a store's nodes. Out: the node of all JSON spellings of the texts. Cost: 0.1
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from llmask.frontends.json_schema.formats.hosts import ADDRESS_LITERAL, HOSTNAME, NAME, local_part, mailbox
+from llmask.frontends.json_schema.formats.patterns import ADDRESS_LITERAL, HOSTNAME, NAME, local_part, mailbox
+from llmask.frontends.json_schema.lexical.strings import once
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_machines import ENTRIES_A_UNIT, node_of
 from llmask.frontends.regex.json_strings import style_of
+from llmask.regex.nodes import RegexNodes
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
 
 BEYOND_ASCII = r"\u0080-\u{10FFFF}"
 # Members of a class beside ASCII, and how many code points of it always make a label of 62 octets at most: four of
@@ -43,7 +40,7 @@ LENGTHS = (
     (r"\uAC00-\uD7A3", 15),
     (r"\u0080-\u3001\u3003-\uFF0D\uFF0F-\uFF60\uFF62-\u{10FFFF}", 11),
 )
-MORE_LABELS = "{0,3}"  # behind the first one: four of 62 octets and their dots are a name
+MORE_LABELS = "{0,3}"  # after the first one: four of 62 octets and their dots are a name
 
 
 def international_hostname(nodes: RegexNodes) -> int:
@@ -52,24 +49,20 @@ def international_hostname(nodes: RegexNodes) -> int:
 
 
 def _names(nodes: RegexNodes, ascii_names: str, more_labels: str) -> int:
-    key = (__name__, more_labels)
-    found = nodes.memo.get(key)
-    if found is None:
-        rules = [_pattern(nodes, lengths(more_labels)), *_rules(nodes)]
-        found = nodes.memo[key] = nodes.union([_pattern(nodes, ascii_names), nodes.intersect(rules)])
-    return int(found)
+    def make() -> int:
+        rules = [_pattern(nodes, lengths(more_labels)), *once(nodes, __name__, lambda: _rules(nodes))]
+        return nodes.union([_pattern(nodes, ascii_names), nodes.intersect(rules)])
+
+    return once(nodes, (__name__, more_labels), make)
 
 
 def _rules(nodes: RegexNodes) -> list[int]:
     """A node for each of the machines."""
-    found = nodes.memo.get(__name__)
-    if found is None:
-        from llmask.frontends.json_schema.formats.idna_automata import automata  # with the rules of IDNA, 4 ms
+    from llmask.frontends.json_schema.formats.idna_rules import automata  # with the rules of IDNA, 4 ms
 
-        made = automata(style_of(nodes))
-        spend(sum(rows.size for one in made for _, rows in one.blocks) // ENTRIES_A_UNIT)
-        found = nodes.memo[__name__] = [node_of(nodes, one) for one in made]
-    return list(found)
+    made = automata(style_of(nodes))
+    spend(sum(rows.size for one in made for _, rows in one.blocks) // ENTRIES_A_UNIT)
+    return [node_of(nodes, one) for one in made]
 
 
 def _pattern(nodes: RegexNodes, text: str) -> int:
@@ -86,7 +79,7 @@ def lengths(more_labels: str) -> str:
 def international_mailbox(nodes: RegexNodes) -> int:
     """Node of the mailboxes whose local part and host may go beyond ASCII (RFC 6531, section 3.3).
 
-    As in `email` only labels are limited, not the host: a count over all of it makes the states behind each dot new.
+    As in `email` only labels are limited, not the host: a count over all of it makes the states after each dot new.
     """
     host = nodes.union([_names(nodes, NAME, "*"), _pattern(nodes, ADDRESS_LITERAL)])
     return nodes.concat([_pattern(nodes, f"{local_part(BEYOND_ASCII)}@"), host])

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.number_machines import MAY, MUST, NEVER
+from llmask.frontends.json_schema.lexical.strings import once
+from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import literals_node
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
 
 MAX_DIGITS = 10_000  # of a listed number, zeros included
 MAX_BITS = 33_000  # of an integer with so many digits
 FEW_BITS = 10_000  # Python writes integers of up to 4,300 digits
+
+
+def exact_decimal(value: float | Decimal) -> Decimal:
+    """The number as it was written: the shortest spelling of a float, the value itself otherwise."""
+    return Decimal(repr(value)) if type(value) is float else Decimal(value)
 
 
 def plain_numeral(value: float | Decimal) -> bytes:
@@ -41,7 +44,7 @@ def plain_numeral(value: float | Decimal) -> bytes:
         return b"%d" % value
     if type(value) is int and value.bit_length() > MAX_BITS:
         raise _too_long()
-    exact = Decimal(repr(value)) if type(value) is float else Decimal(value)
+    exact = exact_decimal(value)
     if not exact:
         return b"0"
     if exact.adjusted() >= MAX_DIGITS or -int(exact.as_tuple().exponent) >= MAX_DIGITS:
@@ -52,11 +55,6 @@ def plain_numeral(value: float | Decimal) -> bytes:
 
 def _too_long() -> LimitExceeded:
     return LimitExceeded(f"a listed number has more than {MAX_DIGITS} digits", None, "Describe it by bounds.")
-
-
-def value_node(nodes: RegexNodes, value: float | Decimal, fraction: str = MAY) -> int:
-    """Node of every numeral of one number; `fraction` as in `listed_numbers_node`."""
-    return listed_numbers_node(nodes, [plain_numeral(value)], fraction)
 
 
 def listed_numbers_node(nodes: RegexNodes, numerals: Sequence[bytes], fraction: str = MAY) -> int:
@@ -78,7 +76,7 @@ def listed_numbers_node(nodes: RegexNodes, numerals: Sequence[bytes], fraction: 
         numerals = [*numerals, b"-0"]
     if fraction == NEVER:
         return literals_node(nodes, numerals)
-    zeros, point, needed_point = _endings(nodes)
+    zeros, point, needed_point = once(nodes, __name__, lambda: _endings(nodes))
     whole = [numeral for numeral in numerals if b"." not in numeral]
     members = []
     if len(whole) < len(numerals):
@@ -91,9 +89,6 @@ def listed_numbers_node(nodes: RegexNodes, numerals: Sequence[bytes], fraction: 
 
 def _endings(nodes: RegexNodes) -> tuple[int, int, int]:
     """Nodes of zeros, of a fraction of zeros or none, and of a fraction of zeros."""
-    found: tuple[int, int, int] | None = nodes.memo.get(__name__)
-    if found is None:
-        zero = nodes.literal(b"0")
-        needed = nodes.concat([nodes.literal(b"."), nodes.repeat(zero, 1)])
-        found = nodes.memo[__name__] = nodes.repeat(zero, 0), nodes.repeat(needed, 0, 1), needed
-    return found
+    zero = nodes.literal(b"0")
+    needed = nodes.concat([nodes.literal(b"."), nodes.repeat(zero, 1)])
+    return nodes.repeat(zero, 0), nodes.repeat(needed, 0, 1), needed

@@ -16,11 +16,10 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor, gcd, lcm
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node, plain_numeral
-from llmask.frontends.json_schema.lexical.number_automata import numerals_node
+from llmask.frontends.json_schema.lexical.listed_numbers import exact_decimal, listed_numbers_node, plain_numeral
 from llmask.frontends.json_schema.lexical.number_machines import (
     MAX_DIGITS,
     MAY,
@@ -29,12 +28,12 @@ from llmask.frontends.json_schema.lexical.number_machines import (
     Machine,
     comparison,
     divisibility,
+    n_decimals_of,
+    numerals_node,
     unlisted,
 )
 from llmask.frontends.json_schema.lexical.scientific_numbers import Magnitudes, listed_with_exponent, scientific_node
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
+from llmask.regex.nodes import RegexNodes
 
 MAX_LISTED = 20_000  # multiples that are listed rather than counted
 MAX_EXCLUDED = 1000  # numbers that the automaton knows; more are taken away from it by a complement
@@ -81,11 +80,6 @@ class NumberRange(NamedTuple):
             and not any(is_multiple(exact, divisor) for divisor in self.not_divisors)
             and exact not in self.excluded
         )
-
-
-def exact_decimal(value: float | Decimal) -> Decimal:
-    """The number as it was written: the shortest spelling of a float, the value itself otherwise."""
-    return Decimal(repr(value)) if type(value) is float else Decimal(value)
 
 
 def is_multiple(value: Decimal, divisor: Fraction) -> bool:
@@ -226,7 +220,7 @@ def _number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
 
 
 def _plain_node(nodes: RegexNodes, wanted: NumberRange, divisor: Fraction | None, excluded: frozenset[Decimal]) -> int:
-    """Node of the numerals without exponent, `divisor` and `excluded` in place of those of `wanted`."""
+    """Node of the numerals without exponent, `divisor` and `excluded` in place of what `wanted` has."""
     fraction = wanted.fraction
     positive, negative = _bounds(wanted, False), _bounds(wanted, True)
     machines = [SYNTAX[fraction]]
@@ -278,9 +272,7 @@ def _few_multiples(divisor: Fraction, low: Decimal, high: Decimal) -> list[bytes
         modulus //= 10
     if last - first >= min(modulus, MAX_LISTED):
         return None
-    n_decimals = 0
-    while 10**n_decimals % divisor.denominator:
-        n_decimals += 1
+    n_decimals = n_decimals_of(divisor)
     unit = int(divisor * 10**n_decimals)
     digits = [factor * unit for factor in range(first, last + 1)]
     return [plain_numeral(Decimal((value < 0, Decimal(value).as_tuple().digits, -n_decimals))) for value in digits]

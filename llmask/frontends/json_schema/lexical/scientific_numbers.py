@@ -7,8 +7,8 @@
 Every float of Python, JavaScript or Rust is written so, or without exponent. With the mantissa normalised, magnitudes
 compare as pairs (exponent, mantissa). So a machine reads the mantissa, and its state says which exponents may follow:
 
-    at least 2.5e20    behind 2, 2.4:  from 21 on      behind 2.5, 3:  from 20 on
-    multiple of 100    behind 1.23:    from 16 on      behind 1.2345678901234567 (as 12345678901234567):  from 18 on
+    at least 2.5e20    after 2, 2.4:  from 21 on       after 2.5, 3:  from 20 on
+    multiple of 100    after 1.23:    from 16 on       after 1.2345678901234567 (as 12345678901234567):  from 18 on
 
 As exponents are bounded on both sides and not 0, most bounds ask for no more than their sign: `minimum` 0 and 1e-3 have
 one automaton. Beside divisors a mantissa has at most 17 digits, as many as a double needs, and 17 states for each of
@@ -22,19 +22,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node
-from llmask.frontends.json_schema.lexical.number_automata import STATE_WORK, Product, States
-from llmask.frontends.json_schema.lexical.number_machines import DOT, HOPELESS, Row, divisibility
+from llmask.frontends.json_schema.lexical.number_machines import (
+    DOT,
+    HOPELESS,
+    STATE_WORK,
+    Product,
+    Row,
+    States,
+    divisibility,
+    n_decimals_of,
+)
+from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import literals_node
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
 
 LEAST, MOST = Decimal("5e-324"), Decimal("1.7976931348623157e308")  # the doubles above 0
 SMALL, LARGE = range(-324, -4), range(16, 309)  # exponents
@@ -164,15 +170,8 @@ def _of_one_sign(
 
 def _as_decimal(divisor: Fraction) -> Decimal:
     """A fraction with finitely many decimals."""
-    n_decimals = _n_decimals(divisor)
+    n_decimals = n_decimals_of(divisor)
     return Decimal((0, Decimal(int(divisor * 10**n_decimals)).as_tuple().digits, -n_decimals))
-
-
-def _n_decimals(divisor: Fraction) -> int:
-    n = 0
-    while 10**n % divisor.denominator:
-        n += 1
-    return n
 
 
 def _digits(value: Decimal) -> tuple[str, int]:
@@ -209,7 +208,7 @@ def _divisibility(divisor: Fraction, is_wanted: bool) -> Mantissas:
     when p divides D 10^(x - f + n): from some exponent x on, as many as D needs zeros at its end. Zeros at the end of
     D change nothing; where x - f + n may be negative, that is remembered.
     """
-    n_decimals = _n_decimals(divisor)
+    n_decimals = n_decimals_of(divisor)
     divisor *= 10**n_decimals
     core = divisor.numerator
     while core % 2 == 0 or core % 5 == 0:
@@ -312,7 +311,7 @@ def _explore(product: Product, machines: list[Mantissas]) -> tuple[int, ...]:
 
 
 def _add_exponents(product: Product, wanted: Exponents, words: Words) -> int:
-    """State behind the letter."""
+    """State after the letter."""
     low, high, holes = wanted
     row = [HOPELESS] * N_SYMBOLS
     for part in (SMALL, LARGE):

@@ -9,7 +9,7 @@ white space and the depth `d` of the nearest bracket:
 As white space follows an opening bracket only where a member does, each opening edge is written twice, to a copy of
 its target that can only close and to one that cannot close. Lines are indented by depth: rules are written once a
 depth that they are called at (states within a rule know theirs, as brackets in a rule are balanced), down to
-`MAX_DEPTH` or while the grammar has at most `MAX_EDGES`. Rules below stand for all depths, with lines indented by that
+`MAX_DEPTH` or while the grammar has at most `MAX_EDGES`. Rules below are for all depths, with lines indented by that
 many levels to twice as many.
 
 In: rules of a schema, as written for no white space; options. Out: rules. Cost: nothing where white space is
@@ -20,17 +20,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.lexical.lexemes import punctuation_of, white_space
+from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN, SKIP, GuardId, RuleId, StateId
 from llmask.grammar.rules import Rules
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.reading.options import SchemaOptions
-    from llmask.regex.nodes import RegexNodes
+from llmask.regex.nodes import RegexNodes
 
 MAX_DEPTH = 32
 MAX_EDGES = 100_000

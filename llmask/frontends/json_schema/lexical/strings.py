@@ -6,40 +6,39 @@ In: texts. Out: nodes. Cost: one look-up for what was seen before; a new set of 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.regex.json_strings import json_char, json_string_body, style_of
 from llmask.regex.code_points import JOIN_SURROGATES, SURROGATE_PAIR, CodePointSet
+from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import FEW, literals_node, words_node
 
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
-
+Made = TypeVar("Made")
 QUOTE = b'"'
 MAX_LITERAL = 2**20  # characters: each takes a node or two
 
 
+def once(nodes: RegexNodes, key: Hashable, make: Callable[[], Made]) -> Made:
+    """What `make` gives, which is made once a store and `key`."""
+    found: Made | None = nodes.memo.get(key)
+    if found is None:
+        found = nodes.memo[key] = make()
+    return found
+
+
 def free_string(nodes: RegexNodes) -> int:
     """Node of every JSON string."""
-    key = (__name__, "free")
-    found = nodes.memo.get(key)
-    if found is None:
-        found = nodes.memo[key] = quoted(nodes, json_string_body(nodes))
-    return int(found)
+    return once(nodes, (__name__, "free"), lambda: quoted(nodes, json_string_body(nodes)))
 
 
 def usual_string(nodes: RegexNodes) -> int:
     """Node of every JSON string in which no character is escaped that no program escapes, see `USUAL`."""
-    key = (__name__, "usual")
-    found = nodes.memo.get(key)
-    if found is None:
-        style = style_of(nodes)._replace(usual=True)
-        found = nodes.memo[key] = free_string(nodes.variant(style))
-    return int(found)
+    style = style_of(nodes)._replace(usual=True)
+    return once(nodes, (__name__, "usual"), lambda: free_string(nodes.variant(style)))
 
 
 def quoted(nodes: RegexNodes, *body: int) -> int:
@@ -98,10 +97,7 @@ def _too_long(text: str, where: str | None = None) -> LimitExceeded:
 def other_strings(nodes: RegexNodes, names: Iterable[str]) -> int:
     """Node of every JSON string but `names`, in whatever spelling."""
     key = (__name__, "other", *names)
-    found = nodes.memo.get(key)
-    if found is None:
-        found = nodes.memo[key] = nodes.without(free_string(nodes), _spellings(nodes, names))
-    return int(found)
+    return once(nodes, key, lambda: nodes.without(free_string(nodes), _spellings(nodes, names)))
 
 
 def spellings_of(nodes: RegexNodes, texts: Iterable[str]) -> int:

@@ -5,10 +5,11 @@ In: parts. Out: a layout. Cost: a microsecond a part.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.errors import GrammarError
-from llmask.frontends.json_schema.meaning.counts import count_range
+from llmask.frontends.json_schema.meaning.context import Context
+from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, count_range, members_of
 from llmask.frontends.json_schema.reading.keywords import (
     ANY_DRAFT,
     COUNTED,
@@ -20,10 +21,6 @@ from llmask.frontends.json_schema.reading.keywords import (
     Shape,
 )
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
 
 
 def items_of(context: Context, schema: dict[Any, Any], path: Path) -> tuple[list[SchemaAt], SchemaAt]:
@@ -39,7 +36,7 @@ def items_of(context: Context, schema: dict[Any, Any], path: Path) -> tuple[list
                 pointer(path, "items"),
                 'rename it to "prefixItems", and "additionalItems" to "items"',
             )
-        prefix = [(member, (path, "items", index)) for index, member in enumerate(items)]
+        prefix = members_of(schema, path, "items")
         if "additionalItems" in schema:
             other = (schema["additionalItems"], (path, "additionalItems"))
     elif items is not None:
@@ -47,7 +44,7 @@ def items_of(context: Context, schema: dict[Any, Any], path: Path) -> tuple[list
     if PREFIX in schema:
         prefix = schema[PREFIX]
     elif "prefixItems" in schema and draft in (ANY_DRAFT, DRAFT_2020):
-        prefix = [(member, (path, "prefixItems", index)) for index, member in enumerate(schema["prefixItems"])]
+        prefix = members_of(schema, path, "prefixItems")
     return prefix, other
 
 

@@ -1,4 +1,4 @@
-"""Schemas that hold at one place together, flattened.
+"""Schemas that hold at one place together, flattened; the language of the strings that fulfil them.
 
 A place in a document is described by a list of schemas that must all hold there: one as written, several where
 `allOf`, `$ref` with siblings, or the same property in two schemas meet. Flattening follows references and `allOf` and
@@ -7,29 +7,31 @@ Nothing is copied or rewritten: a merge is a longer list, its members keep their
 keyword combines the parts itself (the greatest minimum, the intersection of patterns, the product of property maps),
 so the merge is exact where it exists.
 
-In: schemas with their places. Out: parts and choices. Cost: a microsecond or two a schema.
+Unlike the lexeme of a string value, in which `const` and `enum` have one spelling, the language holds all spellings of
+each string, so that complements and intersections speak about texts: of keys, and to tell strings apart.
+
+In: schemas with their places. Out: parts and choices; a node. Cost: a microsecond or two a schema; that of patterns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import GrammarError
-from llmask.frontends.json_schema.meaning.context import REFERENCES, circle
+from llmask.frontends.json_schema.lexical.strings import any_spelling, spellings_of
+from llmask.frontends.json_schema.meaning.context import REFERENCES, Context, circle
 from llmask.frontends.json_schema.meaning.evaluated import cases_of
 from llmask.frontends.json_schema.meaning.negation import negations
+from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, SchemaAt, members_of, types_of
+from llmask.frontends.json_schema.meaning.scalars import string_node
 from llmask.frontends.json_schema.meaning.synthetic import all_of, negated
+from llmask.frontends.json_schema.reading.hints import REMEDIES
 from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.reading.remedies import REMEDIES
 from llmask.work import spend
 
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, SchemaAt
-
-MERGE_WORK = 10  # an alternative merged with what stands beside it, besides the schemas in it: they are looked at again
+MERGE_WORK = 10  # an alternative merged with what is beside it, besides the schemas in it: they are looked at again
 
 
 def conjunction_of(context: Context, schemas: list[SchemaAt]) -> Conjunction:
@@ -103,13 +105,13 @@ def _add(context: Context, conjunction: Conjunction, schema: Any, path: Path, op
         elif keyword in REFERENCES:
             _add(context, conjunction, *context.target(keyword, schema, path), open_ids)
         elif keyword == "allOf":
-            for index, member in enumerate(schema["allOf"]):
-                _add(context, conjunction, member, (path, "allOf", index), open_ids)
+            for member, at in members_of(schema, path, "allOf"):
+                _add(context, conjunction, member, at, open_ids)
         elif keyword is ALL_OF:
             for member, at in schema[ALL_OF]:
                 _add(context, conjunction, member, at, open_ids)
         elif keyword == "anyOf" or keyword == "oneOf":
-            members = [(member, (path, keyword, index)) for index, member in enumerate(schema[keyword])]
+            members = members_of(schema, path, keyword)
             conjunction.choices.append(Choice(keyword, path, members, len(conjunction.parts)))
         elif keyword is ANY_OF:
             _add_any(context, conjunction, schema[ANY_OF], path, open_ids)
@@ -125,11 +127,7 @@ def _add(context: Context, conjunction: Conjunction, schema: Any, path: Path, op
 
 
 def _add_any(
-    context: Context,
-    conjunction: Conjunction,
-    schemas: list[SchemaAt],
-    path: Path,
-    open_ids: tuple[Hashable, ...],
+    context: Context, conjunction: Conjunction, schemas: list[SchemaAt], path: Path, open_ids: tuple[Hashable, ...]
 ) -> None:
     """Let at least one of `schemas` hold."""
     schemas = _flattened(context, schemas)
@@ -147,7 +145,7 @@ def _flattened(context: Context, schemas: list[SchemaAt]) -> list[SchemaAt]:
     for schema, path in schemas:
         in_place = context.shape(schema, path).in_place if type(schema) is dict else ()
         if in_place == ("anyOf",):
-            found += [(member, (path, "anyOf", index)) for index, member in enumerate(schema["anyOf"])]
+            found += members_of(schema, path, "anyOf")
         elif in_place == (ANY_OF,):
             found += schema[ANY_OF]
         elif schema is not False:
@@ -171,11 +169,7 @@ def _add_negation(
 
 
 def _add_condition(
-    context: Context,
-    conjunction: Conjunction,
-    schema: dict[str, Any],
-    path: Path,
-    open_ids: tuple[Hashable, ...],
+    context: Context, conjunction: Conjunction, schema: dict[str, Any], path: Path, open_ids: tuple[Hashable, ...]
 ) -> None:
     """`if`, `then` and `else`: both hold, or the condition does not and the other one holds."""
     condition: SchemaAt = (schema["if"], (path, "if"))
@@ -211,3 +205,49 @@ def _add_dependent(
                 f'"{keyword}" must hold schemas or lists of names', pointer(at), REMEDIES["dependencies"]
             )
         _add_any(context, conjunction, [({"properties": {name: False}}, at), (needed, at)], path, open_ids)
+
+
+# --- the language of strings
+
+
+def name_language(context: Context, schemas: list[SchemaAt], is_most: bool = False) -> int:
+    """Node of every spelling of every string that fulfils `schemas`; with `is_most` of others, too (`string_node`)."""
+    conjunction = conjunction_of(context, schemas)  # keeps the schemas, which are known by their identity
+    key = ("strings", context.place_key(schemas), is_most)
+    return context.synthetic(key, lambda: strings_of(context, conjunction, is_most))
+
+
+def strings_of(context: Context, conjunction: Conjunction, is_most: bool = False) -> int:
+    """Node of every spelling of every string that fulfils all parts and choices; `is_most` as in `string_node`."""
+    nodes = context.nodes
+    parts = conjunction.parts
+    if conjunction.false_at is not None or "string" not in types_of(parts):
+        return nodes.EMPTY
+    context.count_work()
+    members = [string_node(context, parts, is_most)]
+    for schema, _, shape in parts:
+        if "enum" in schema:
+            texts = [value for value in schema["enum"] if type(value) is str]
+            members.append(spellings_of(nodes, texts))
+        if shape.has_const:
+            constant = schema["const"]
+            members.append(any_spelling(nodes, constant) if type(constant) is str else nodes.EMPTY)
+    for keyword, _, schemas, _ in conjunction.choices:
+        languages = [name_language(context, [schema], is_most) for schema in schemas]
+        if keyword == "anyOf":
+            members.append(nodes.union(languages))
+        else:
+            others = [name_language(context, [schema], not is_most) for schema in schemas]
+            members.append(exactly_one(context, languages, others))
+    node = nodes.intersect(members)
+    context.check_nodes()
+    return nodes.EMPTY if nodes.is_empty(node) else node
+
+
+def exactly_one(context: Context, languages: list[int], refused: list[int]) -> int:
+    """Node of the strings that belong to one of `languages` and to none of `refused` at another place."""
+    nodes = context.nodes
+    alone = []
+    for at, language in enumerate(languages):
+        alone.append(nodes.without(language, [*refused[:at], *refused[at + 1 :]]))
+    return nodes.union(alone)

@@ -10,26 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from llmask.errors import GrammarError, LimitExceeded
+from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.lexical.lexemes import Punctuation, lexemes_of_types, punctuation_of
-from llmask.frontends.json_schema.lexical.strings import literal_string
-from llmask.frontends.json_schema.reading.hints import hints_of, suspects_of
+from llmask.frontends.json_schema.lexical.strings import Made, literal_string
+from llmask.frontends.json_schema.meaning.place import SchemaAt
+from llmask.frontends.json_schema.meaning.satisfiable import Need
+from llmask.frontends.json_schema.reading.hints import hints_of, schema_help, suspects_of, value_help
 from llmask.frontends.json_schema.reading.keywords import UNCHECKED, Internal, Shape, is_names
+from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.reading.references import References
-from llmask.frontends.json_schema.reading.remedies import schema_help, value_help
 from llmask.grammar.kinds import RuleId, StateId
 from llmask.grammar.rules import Rules
+from llmask.regex.nodes import RegexNodes
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.meaning.satisfiable import Need
-    from llmask.frontends.json_schema.reading.options import SchemaOptions
-    from llmask.regex.nodes import RegexNodes
 
 WriteVariant = Callable[[list[bytes]], RuleId | None]
 MAX_SHAPES = 100_000
@@ -45,7 +42,7 @@ class Context:
     ----------
     rules : what is written.
     keys : lexemes of declared keys, see `key_node`.
-    is_in_order : keys are written in the order of the schema, those of free ones may be repeated, and none is added to
+    is_in_order : keys are written in the order of the schema, free ones may be repeated, and none is added to
         what the schema says of them.
     warnings : what is not enforced, by JSON pointer of the keyword.
     hints : what is hardly meant, by JSON pointer of the keyword (`hints.py`).
@@ -85,7 +82,7 @@ class Context:
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema
         self.items_seen: dict[int, tuple[Path, list[SchemaAt], SchemaAt]] = {}  # path and `items_of`, by identity, too
         self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
-        self.value_nodes: dict[str | int, int] = {}  # of listed integers and strings that stand alone
+        self.value_nodes: dict[str | int, int] = {}  # of listed integers and strings that are alone in their list
         self._synthetic: dict[Hashable, Any] = {}
         self.begin()
         self._max_work = options.limits.max_schema_keywords
@@ -202,6 +199,19 @@ class Context:
         """Note in the warnings that a keyword is not enforced."""
         self.warnings.setdefault(where, f'"{keyword}" at {where} is not enforced: {reason}')
 
+    def refuse(self, keyword: str, path: Path, reason: str) -> None:
+        """Refuse a keyword that is known and not enforced, or list it in the warnings: a mask would be too permissive.
+
+        Raises
+        ------
+        UnsupportedSchema
+            Unless the caller chose to ignore such keywords.
+        """
+        where = pointer(path, keyword)
+        if self.options.unsupported == "error":
+            raise UnsupportedSchema(reason, where, 'Remove it, or pass unsupported="ignore" to accept that.')
+        self.ignore(keyword, where, reason)
+
     def identity(self, schema: Any, path: Path) -> Hashable:
         """What tells a schema at its place from others."""
         return self.references.identity(schema, path) if self.references.is_scoped else id(schema)
@@ -212,9 +222,9 @@ class Context:
             return frozenset([id(schema) for schema, _ in schemas])
         return frozenset([self.references.identity(schema, path) for schema, path in schemas])
 
-    def synthetic(self, key: Hashable, make: Callable[[], Any]) -> Any:
+    def synthetic(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Something that the translation makes once for `key` and keeps."""
-        found = self._synthetic.get(key)
+        found: Made | None = self._synthetic.get(key)
         if found is None:
             found = self._synthetic[key] = make()
         return found

@@ -5,15 +5,13 @@ In: the parts of a place. Out: a sentence. Cost: microseconds, for the first pla
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.frontends.json_schema.meaning.context import shown
 from llmask.frontends.json_schema.meaning.instances import allowed_values, type_of
+from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.reading.keywords import KEYWORDS, NUMERIC, STRING, is_number
 from llmask.frontends.json_schema.reading.pointers import Path, keys_of
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import Part
 
 BOUNDS = {
     "string": (("minLength",), ("maxLength",)),

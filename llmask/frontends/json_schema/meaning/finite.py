@@ -15,14 +15,15 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.frontends.json_schema.lexical.number_machines import MAX_DIGITS
-from llmask.frontends.json_schema.lexical.strings import free_string
-from llmask.frontends.json_schema.meaning.alternatives import is_void
+from llmask.frontends.json_schema.lexical.numbers import NumberRange
+from llmask.frontends.json_schema.lexical.strings import free_string, once
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.choices import settle
+from llmask.frontends.json_schema.meaning.choices import is_void, settle
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.instances import (
     allowed_values,
     equality_key,
@@ -30,22 +31,17 @@ from llmask.frontends.json_schema.meaning.instances import (
     fulfilling_all,
     listed_by,
 )
-from llmask.frontends.json_schema.meaning.object_layout import Entry, layout_of
-from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
-from llmask.frontends.json_schema.meaning.ranges import range_of
-from llmask.frontends.json_schema.meaning.string_keywords import string_node
-from llmask.frontends.json_schema.meaning.types import types_of
+from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, layout_of
+from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
+from llmask.frontends.json_schema.meaning.scalars import range_of, string_node
 from llmask.frontends.regex.json_strings import RAW, SHORT_ESCAPES
 from llmask.regex.code_points import TEXT, CodePointSet
+from llmask.regex.nodes import RegexNodes
 from llmask.regex.utf8 import utf8_char
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.lexical.numbers import NumberRange
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.regex.nodes import RegexNodes
 
 MAX_ALTERNATIVES = 64  # besides those that list values
 MAX_DEPTH = 3
+FEW_KEYS = 64  # free keys that are so few are written as declared ones
 MAX_MULTIPLES = 4  # more of them than values: some may be excluded
 MAX_LEVELS = 200  # bytes of a string
 ROWS_PER_UNIT = 2  # arrays that are made, counted in subschemas visited
@@ -192,6 +188,21 @@ def _objects(context: Context, parts: list[Part], most: int, depth: int) -> list
     return [dict(member for member in members if member is not None) for members in product(*ways)]
 
 
+def with_few_keys_declared(
+    context: Context, entries: list[Entry], cells: list[Cell], n_needed: int
+) -> tuple[list[Entry], list[Cell]]:
+    """Named and free keys, free ones as declared ones where they are few, so that the others do not run out."""
+    entries, left = list(entries), []
+    most = min(max(FEW_KEYS, n_needed), context.options.limits.max_tracked_names)
+    for cell in cells:
+        names = texts_of(context, cell.keys, most)
+        if names is None:
+            left.append(cell)
+        else:
+            entries += [Entry(name, cell.schemas, False, cell.sets) for name in sorted(names)]
+    return entries, left
+
+
 def texts_of(context: Context, node: int, most: int) -> list[str] | None:
     """Every string that a node made for JSON strings matches; None when there are more than `most`.
 
@@ -202,18 +213,15 @@ def texts_of(context: Context, node: int, most: int) -> list[str] | None:
     nodes = context.nodes
     if node == free_string(nodes):
         return None
-    key = (__name__, node, most)
-    if key not in nodes.memo:
-        nodes.memo[key] = _texts_of(nodes, node, most)
-    found: list[str] | None
-    found, n_states = nodes.memo[key]
+    found, n_states = once(nodes, (__name__, node, most), lambda: _texts_of(nodes, node, most))
     context.count_work(STATE_WORK * n_states)
     return found
 
 
 def _texts_of(nodes: RegexNodes, node: int, most: int) -> tuple[list[str] | None, int]:
     """The strings, and of how many states the bytes were asked for."""
-    level = [(nodes.intersect([node, _plain_strings(nodes)]), b"")]
+    plain = once(nodes, (__name__, "plain"), lambda: _plain_strings(nodes))
+    level = [(nodes.intersect([node, plain]), b"")]
     known: dict[int, list[tuple[int, int]]] = {}
     found: list[str] = []
     for _ in range(MAX_LEVELS):
@@ -240,13 +248,10 @@ def _steps(nodes: RegexNodes, node: int) -> list[tuple[int, int]]:
 
 def _plain_strings(nodes: RegexNodes) -> int:
     """Node of every JSON string in one spelling: raw where that is allowed."""
-    found = nodes.memo.get((__name__, "plain"))
-    if found is None:
-        short = {character: letter for character, letter in SHORT_ESCAPES.items() if character != "/"}
-        escapes = [nodes.literal(f"\\{letter}".encode()) for letter in short.values()]
-        escaped = TEXT.subtract(RAW).subtract(CodePointSet.of("".join(short)))
-        escapes += [nodes.literal(b"\\u%04x" % code) for low, high in escaped.ranges() for code in range(low, high + 1)]
-        body = nodes.repeat(nodes.union([utf8_char(nodes, RAW), *escapes]), 0)
-        quote = nodes.literal(b'"')
-        found = nodes.memo[(__name__, "plain")] = nodes.concat([quote, body, quote])
-    return int(found)
+    short = {character: letter for character, letter in SHORT_ESCAPES.items() if character != "/"}
+    escapes = [nodes.literal(f"\\{letter}".encode()) for letter in short.values()]
+    escaped = TEXT.subtract(RAW).subtract(CodePointSet.of("".join(short)))
+    escapes += [nodes.literal(b"\\u%04x" % code) for low, high in escaped.ranges() for code in range(low, high + 1)]
+    body = nodes.repeat(nodes.union([utf8_char(nodes, RAW), *escapes]), 0)
+    quote = nodes.literal(b'"')
+    return nodes.concat([quote, body, quote])

@@ -13,24 +13,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.json_schema.lexical.numbers import NumberRange, exact_decimal
+from llmask.frontends.json_schema.lexical.listed_numbers import exact_decimal
+from llmask.frontends.json_schema.lexical.numbers import NumberRange
 from llmask.frontends.json_schema.lexical.strings import free_string
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.object_layout import key_schemas, keys_node
-from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
-from llmask.frontends.json_schema.meaning.ranges import range_of
-from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern, string_node
-from llmask.frontends.json_schema.meaning.types import types_of
+from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
+from llmask.frontends.json_schema.meaning.scalars import matches_pattern, range_of, string_node
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, SOME_KEY, is_number
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
 
 MAX_VALUE_DEPTH = 100
 DEEP, KEY_WORK = 2, 2  # units for a member of what is so deep in a value: parts that are shared are read many times
@@ -108,7 +105,7 @@ def fulfils(context: Context, value: Any, schemas: list[SchemaAt]) -> bool:
     """Whether `value` fulfils all of `schemas`."""
     conjunction = conjunction_of(context, schemas)
     context.count_work()
-    if conjunction.false_at is not None or not fulfils_parts(context, value, conjunction.parts):
+    if conjunction.false_at is not None or not fulfilling(context, [value], conjunction.parts):
         return False
     for keyword, _, schemas, _ in conjunction.choices:
         n_valid = sum(fulfils(context, value, [schema]) for schema in schemas)
@@ -140,11 +137,6 @@ def fulfilling_all(context: Context, values: list[Any], conjunction: Conjunction
                 kept.append(value)
         values = kept
     return values
-
-
-def fulfils_parts(context: Context, value: Any, parts: list[Part]) -> bool:
-    """Whether `value` fulfils the own keywords of all `parts`."""
-    return bool(fulfilling(context, [value], parts))
 
 
 def fulfilling(context: Context, values: list[Any], parts: list[Part]) -> list[Any]:

@@ -17,28 +17,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded, UnsupportedSchema
-from llmask.frontends.json_schema.meaning.alike import same_schema
-from llmask.frontends.json_schema.meaning.alternatives import is_void
+from llmask.frontends.json_schema.meaning.choices import is_void
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, is_false
-from llmask.frontends.json_schema.meaning.counts import count_range
-from llmask.frontends.json_schema.meaning.finite import texts_of
+from llmask.frontends.json_schema.meaning.context import Context
+from llmask.frontends.json_schema.meaning.finite import with_few_keys_declared
 from llmask.frontends.json_schema.meaning.instances import equality_key, fulfilling_all, listed_by
 from llmask.frontends.json_schema.meaning.marks import Marks, exclude_each_other, marks_of
 from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, divided_keys, keys_node
-from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt
-from llmask.frontends.json_schema.meaning.string_keywords import pattern_string
-from llmask.frontends.json_schema.meaning.synthetic import KeySet, negated
-from llmask.frontends.json_schema.meaning.types import types_of
+from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt, count_range, types_of
+from llmask.frontends.json_schema.meaning.scalars import pattern_string
+from llmask.frontends.json_schema.meaning.synthetic import KeySet, negated, same_schema
 from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, EXCEPT, NOT, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.grammar.diagrams import FALSE, TRUE, Condition, Diagrams
 from llmask.work import share, spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
 
 SHARE = 2  # reading alternatives may take this part of the work, so that some is left to write them one by one
 COUNTS = {"type", "minProperties", "maxProperties", "minItems", "maxItems"}
@@ -46,7 +41,6 @@ ANYTHING: tuple[Any, ...] = (True, {})
 MAX_CLASSES = 512  # of the values of one key
 CLASS_WORK = 20  # a schema compared with a class of values, counted in subschemas visited
 FEWER_HELP = "Use fewer alternatives, or negate fewer of properties and patternProperties in one place."
-FEW_KEYS = 64  # free keys that are so few are written as declared ones, so that the others do not run out
 
 
 class FreeKeys(NamedTuple):
@@ -243,14 +237,7 @@ class _Reader:
             divided = [cell._replace(schemas=context.closed(cell.schemas)) for cell in divided]
         if not (self.key_sets or is_counted or self.n_told > 1 or context.options.unique_keys):
             return entries, divided
-        cells = []
-        most = min(max(FEW_KEYS, self.n_told), context.options.limits.max_tracked_names)
-        for cell in divided:
-            few = texts_of(context, cell.keys, most)
-            if few is None:
-                cells.append(cell)
-            else:
-                entries += [Entry(name, cell.schemas, False, cell.sets) for name in sorted(few)]
+        entries, cells = with_few_keys_declared(context, entries, divided, self.n_told)
         return entries, cells if self.n_told else []
 
     # --- what is named
@@ -369,7 +356,9 @@ class _Reader:
             alike.setdefault(frozenset(names), []).append(key)
         found = []
         for told_apart, keys in alike.items():
-            told = context.synthetic(("listed", *keys), partial(dict, enum=[values[key] for key in keys]))
+            told: dict[Any, Any] = context.synthetic(
+                ("listed", *keys), partial(dict, enum=[values[key] for key in keys])
+            )
             found.append(_Class(told_apart, [(told, path)], []))
         return found
 

@@ -19,14 +19,14 @@ Cost: a microsecond or two a keyword, once for each schema.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.frontends.json_schema.meaning.array_layout import counted_of, items_of
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.evaluated import cases_of
-from llmask.frontends.json_schema.meaning.string_keywords import format_of
+from llmask.frontends.json_schema.meaning.place import ALL_TYPES, Part, SchemaAt, members_of, required_by
+from llmask.frontends.json_schema.meaning.scalars import format_of
 from llmask.frontends.json_schema.meaning.synthetic import KeySet, all_of, negated, schema_of_value
-from llmask.frontends.json_schema.meaning.types import ALL_TYPES
-from llmask.frontends.json_schema.meaning.unsupported import refuse
 from llmask.frontends.json_schema.reading.keywords import (
     ALL_OF,
     ANY_OF,
@@ -48,10 +48,6 @@ from llmask.frontends.json_schema.reading.keywords import (
 from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.work import spend
 
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
-
 GATHERED_WORK = 10  # units for each schema that one takes in, the first two left aside
 Negation = Callable[["Context", dict[Any, Any], Path, Shape], Iterator["SchemaAt"]]
 
@@ -67,8 +63,7 @@ def negations(context: Context, schema: dict[Any, Any], path: Path, held: Set[Ha
     key: Hashable = ("negations", identity)
     if len(left) < len(together):
         key = ("negations of", *(context.identity(one, at) for one, at, _ in left))
-    found: list[SchemaAt] = context.synthetic(key, lambda: _negations(context, left, path))
-    return found
+    return context.synthetic(key, lambda: _negations(context, left, path))
 
 
 def _negations(context: Context, together: list[Part], path: Path) -> list[SchemaAt]:
@@ -83,7 +78,7 @@ def _negations(context: Context, together: list[Part], path: Path) -> list[Schem
             maker = NEGATIONS.get(keyword)
             if maker is None and keyword not in WITHOUT_NEGATION:
                 assert type(keyword) is str, f"{keyword} is written by this translation, which cannot negate it"
-                refuse(context, keyword, at, f'the negation of "{keyword}" is not known')
+                context.refuse(keyword, at, f'the negation of "{keyword}" is not known')
             if maker is not None and maker not in makers:
                 makers[maker] = None
                 context.count_work()
@@ -119,7 +114,7 @@ def gathered(context: Context, schema: dict[Any, Any], path: Path) -> list[Part]
             break  # its cases hold what it takes in
         waiting += context.targets(one, at, shape)
         if "allOf" in shape.in_place:
-            waiting += [(member, (at, "allOf", index)) for index, member in enumerate(one["allOf"])]
+            waiting += members_of(one, at, "allOf")
     spend(GATHERED_WORK * max(len(found) - 2, 0))
     return found
 
@@ -130,7 +125,7 @@ def _told_apart(context: Context, together: list[Part]) -> tuple[list[SchemaAt],
     What follows is written beside that schema: so each alternative says which of the listed values is there, and
     beside another one of those it is known at once to allow nothing.
     """
-    required = {name for one, _, shape in together if shape.has_object for name in one.get("required", ())}
+    required = required_by(together)
     kept: dict[str, Any] = {}
     failing: list[SchemaAt] = []
     for one, path, shape in together:
@@ -154,6 +149,32 @@ def _wrong(context: Context, name: str, member: Any, at: Path, is_required: bool
     if is_required:
         return {"type": "object", "properties": {name: value}}, at
     return {"type": "object", "required": [name], "properties": {name: value}}, at
+
+
+def _opposite(kind: str, keyword: Any, opposite: Any) -> Negation:
+    """Negates a keyword of one type by another one that asks the contrary of the same value."""
+
+    def negation(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
+        yield {"type": kind, opposite: schema[keyword]}, path
+
+    return negation
+
+
+def _counts(kind: str, least: str, greatest: str) -> Negation:
+    """Negates bounds of a number of parts."""
+
+    def negation(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
+        if schema.get(least, 0) > 0:
+            yield {"type": kind, greatest: int(schema[least]) - 1}, path
+        if greatest in schema:
+            yield {"type": kind, least: int(schema[greatest]) + 1}, path
+
+    return negation
+
+
+_LENGTHS = _counts("string", "minLength", "maxLength")
+_NUMBERS_OF_ITEMS = _counts("array", "minItems", "maxItems")
+_NUMBERS_OF_KEYS = _counts("object", "minProperties", "maxProperties")
 
 
 # --- any type
@@ -195,12 +216,11 @@ def _except(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) 
 
 
 def _any_of(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    members = enumerate(schema["anyOf"])
-    yield {ALL_OF: [negated(context, member, (path, "anyOf", index)) for index, member in members]}, path
+    yield {ALL_OF: [negated(context, *member) for member in members_of(schema, path, "anyOf")]}, path
 
 
 def _one_of(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    schemas: list[SchemaAt] = [(member, (path, "oneOf", index)) for index, member in enumerate(schema["oneOf"])]
+    schemas = members_of(schema, path, "oneOf")
     yield {ALL_OF: [negated(context, *member) for member in schemas]}, path
     for one, other in context.overlapping(schemas):
         yield {ALL_OF: [schemas[one], schemas[other]]}, path
@@ -248,26 +268,10 @@ def _internal_any(context: Context, schema: dict[Any, Any], path: Path, shape: S
 # --- strings
 
 
-def _lengths(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield from _counts(schema, path, "string", "minLength", "maxLength")
-
-
-def _pattern(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "string", NO_PATTERN: schema["pattern"]}, path
-
-
-def _no_pattern(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "string", "pattern": schema[NO_PATTERN]}, path
-
-
 def _format(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
     name = format_of(context, schema, path)
     if name is not None:
         yield {"type": "string", NO_FORMAT: name}, path
-
-
-def _no_format(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "string", "format": schema[NO_FORMAT]}, path
 
 
 # --- numbers
@@ -284,14 +288,6 @@ def _bounds(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) 
             yield {"type": "number", beyond if is_open else open_beyond: schema[bound]}, path
         if exclusive is not None and type(exclusive) is not bool:
             yield {"type": "number", beyond: exclusive}, path
-
-
-def _multiple(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "number", NO_MULTIPLE: schema["multipleOf"]}, path
-
-
-def _no_multiple(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "number", "multipleOf": schema[NO_MULTIPLE]}, path
 
 
 def _no_integer(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
@@ -313,10 +309,6 @@ def _items(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -
         yield {"type": "array", COUNTED: (len(prefix), negated(context, *other), 1, None)}, path
 
 
-def _numbers_of_items(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield from _counts(schema, path, "array", "minItems", "maxItems")
-
-
 def _counted(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
     for first, member, least, greatest in counted_of(context, schema, path, shape):
         if least > 0:
@@ -330,17 +322,13 @@ def _unique(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) 
         yield {"type": "array", NOT_UNIQUE: True}, path
 
 
-def _not_unique(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "array", "uniqueItems": True}, path
-
-
 # --- objects
 
 
 def _properties(context: Context, together: list[Part], told: dict[Any, Any]) -> Iterator[SchemaAt]:
     """Declared properties that have a wrong value, required ones that are absent."""
     listed = told["properties"]
-    required = {name for one, _, shape in together if shape.has_object for name in one.get("required", ())}
+    required = required_by(together)
     covered = set(listed)  # names whose absence is part of an alternative, where it matters
     for one, path, shape in together:
         for name, member in one.get("properties", {}).items() if shape.has_object else ():
@@ -370,10 +358,6 @@ def _names(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -
     yield {"type": "object", SOME_KEY: (refused, (True, path))}, path
 
 
-def _numbers_of_keys(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield from _counts(schema, path, "object", "minProperties", "maxProperties")
-
-
 def _some_key(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
     keys, member = schema[SOME_KEY]
     yield {"type": "object", EVERY_KEY: (keys, negated(context, *member))}, path
@@ -388,28 +372,23 @@ def _followed(context: Context, schema: dict[Any, Any], path: Path, shape: Shape
     return iter(())  # it asserts nothing
 
 
-def _counts(schema: dict[Any, Any], path: Path, kind: str, least: str, greatest: str) -> Iterator[SchemaAt]:
-    if schema.get(least, 0) > 0:
-        yield {"type": kind, greatest: int(schema[least]) - 1}, path
-    if greatest in schema:
-        yield {"type": kind, least: int(schema[greatest]) + 1}, path
-
-
 NEGATIONS: dict[Any, Negation] = {
     "type": _type, "enum": _values, "const": _values, EXCEPT: _except, SPELLED: _except,
     "anyOf": _any_of, "oneOf": _one_of, "not": _not, "if": _if,
     "dependentSchemas": _dependent, "dependentRequired": _dependent, "dependencies": _dependent,
     NOT: _internal_not, ALL_OF: _internal_all, ANY_OF: _internal_any,
-    "minLength": _lengths, "maxLength": _lengths, "pattern": _pattern, NO_PATTERN: _no_pattern,
-    "format": _format, NO_FORMAT: _no_format,
+    "minLength": _LENGTHS, "maxLength": _LENGTHS,
+    "pattern": _opposite("string", "pattern", NO_PATTERN), NO_PATTERN: _opposite("string", NO_PATTERN, "pattern"),
+    "format": _format, NO_FORMAT: _opposite("string", NO_FORMAT, "format"),
     "minimum": _bounds, "maximum": _bounds, "exclusiveMinimum": _bounds, "exclusiveMaximum": _bounds,
-    "multipleOf": _multiple, NO_MULTIPLE: _no_multiple, NO_INTEGER: _no_integer,
+    "multipleOf": _opposite("number", "multipleOf", NO_MULTIPLE),
+    NO_MULTIPLE: _opposite("number", NO_MULTIPLE, "multipleOf"), NO_INTEGER: _no_integer,
     "items": _items, "additionalItems": _items, "prefixItems": _items, PREFIX: _items,
-    "minItems": _numbers_of_items, "maxItems": _numbers_of_items, "contains": _counted, COUNTED: _counted,
-    "uniqueItems": _unique, NOT_UNIQUE: _not_unique,
+    "minItems": _NUMBERS_OF_ITEMS, "maxItems": _NUMBERS_OF_ITEMS, "contains": _counted, COUNTED: _counted,
+    "uniqueItems": _unique, NOT_UNIQUE: _opposite("array", NOT_UNIQUE, "uniqueItems"),
     "patternProperties": _other_keys, "additionalProperties": _other_keys,
-    "propertyNames": _names, "minProperties": _numbers_of_keys,
-    "maxProperties": _numbers_of_keys, SOME_KEY: _some_key, EVERY_KEY: _every_key, FOLLOWED: _followed,
+    "propertyNames": _names, "minProperties": _NUMBERS_OF_KEYS,
+    "maxProperties": _NUMBERS_OF_KEYS, SOME_KEY: _some_key, EVERY_KEY: _every_key, FOLLOWED: _followed,
 }  # fmt: skip
 
 _TAKEN_IN = "`gathered` takes in what it names or lists, which is negated beside the schema"

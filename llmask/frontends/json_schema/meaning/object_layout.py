@@ -11,23 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.strings import free_string, other_strings, spellings_of
-from llmask.frontends.json_schema.meaning.alike import same_schema
-from llmask.frontends.json_schema.meaning.conjunction import is_false
-from llmask.frontends.json_schema.meaning.counts import count_range
-from llmask.frontends.json_schema.meaning.names import name_language
-from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern, pattern_string
-from llmask.frontends.json_schema.meaning.synthetic import KeySet
+from llmask.frontends.json_schema.meaning.conjunction import is_false, name_language
+from llmask.frontends.json_schema.meaning.context import Context
+from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, count_range
+from llmask.frontends.json_schema.meaning.scalars import matches_pattern, pattern_string
+from llmask.frontends.json_schema.meaning.synthetic import KeySet, same_schema
 from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
 
 MAX_CELLS = 512  # sets of free keys that the same patterns match
 CELL_WORK = 50  # two exact tests of emptiness, counted in subschemas visited
@@ -92,8 +87,7 @@ def layout_of(context: Context, parts: list[Part]) -> Layout:
         return layout
     entries = [entry._replace(schemas=context.closed(entry.schemas)) for entry in layout.entries]
     return layout._replace(
-        entries=entries,
-        cells=[cell._replace(schemas=context.closed(cell.schemas)) for cell in layout.cells],
+        entries=entries, cells=[cell._replace(schemas=context.closed(cell.schemas)) for cell in layout.cells]
     )
 
 
@@ -252,7 +246,7 @@ def _cells(context: Context, parts: list[Part], names: dict[str, bool], wanted: 
 
 
 def _divided(context: Context, groups: list[_Group], node: int, path: Any) -> list[tuple[_Group, bool]]:
-    """Each group in two, those of its keys that `node` matches first; empty ones are left out."""
+    """Each group in two, the one whose keys `node` matches first; empty ones are left out."""
     nodes = context.nodes
     found = []
     for group in groups:

@@ -21,11 +21,11 @@ from llmask.grammar.rules import Rules
 
 
 class Need(NamedTuple):
-    """What must allow something before an object can end: members by the state before and the one behind their value.
+    """What must allow something before an object can end: members by the state before and the one after their value.
 
     members    declared ones
-    required   those of them that must be there
-    free       one of these may stand any number of times
+    required   the members that must be there
+    free       one of these may come any number of times
     least      how many there must be
     condition  what they must fulfil together, by their numbers
     """
@@ -38,16 +38,17 @@ class Need(NamedTuple):
     numbers: Mapping[StateId, Sequence[int]] = {}
 
     def is_met_by(self, found: Callable[[StateId], int]) -> bool:
-        """Whether some of the members that were found fulfil the condition."""
-        if self.condition is None:
+        """Whether the members that were found to allow something are enough."""
+        there = [state for state in self.members if found(state)]
+        n_found = self.least if any(map(found, self.free)) else len(there)
+        if n_found < self.least or not self.required.issubset(there):
             return False
-        members = {member for state, made in self.numbers.items() if found(state) for member in made}
-        return self.condition.can_hold(members)
+        return self.condition is None or self.condition.can_hold({at for one in there for at in self.numbers[one]})
 
 
-def productive_states(rules: Rules, needs: Mapping[StateId, Need] | None = None) -> bytearray:
+def productive_states(rules: Rules) -> bytearray:
     """1 for each state from which a final state can be reached, every rule called on the way deriving something."""
-    return states_that_lead_on(rules, needs or {}, ())[0]
+    return states_that_lead_on(rules, {}, ())[0]
 
 
 def part_without_end(rules: Rules) -> str:
@@ -80,8 +81,8 @@ def states_that_lead_on(
     Parameters
     ----------
     needs : by the last state of an object's rule, which is final when its needs are met.
-    ends : states behind places; those behind the members of `needs` belong to them.
-    known : what was found for the first states; needs and ends are those of others, and edges out of others begin at
+    ends : states after places; the states after the members of `needs` belong to them.
+    known : what was found for the first states; needs and ends are of other states, and edges out of others begin at
         `n_known_edges`.
     """
     edges = np.array(rules.edges[n_known_edges * EDGE_FIELDS :]).reshape(-1, EDGE_FIELDS)
@@ -95,29 +96,23 @@ def states_that_lead_on(
     # start state of the rule that an edge calls, -1 for other edges
     starts = np.where(is_call, rule_starts[np.where(is_call, edges[:, 2], 0)], -1).tolist()
     need_of = {start: last for last, need in needs.items() for start in (*need.members, *need.free)}
-    n_required = {last: len(need.required) for last, need in needs.items()}
-    n_missing = {last: need.least for last, need in needs.items()}
     # a state twice: on the way to a final state, and, n_states further, to the end of a place
     ends = {*ends, *(end for need in needs.values() for end in (*need.members.values(), *need.free.values()))}
     reached = bytearray(known) + bytearray(2 * n_states - n_known)
     waiting = [state for state in rules.finals[::2] if state >= n_known and state not in needs]
-    conditioned = {state: need for state, need in needs.items() if need.condition is not None}
-    waiting += [
-        state for state, need in needs.items() if not need.required and not need.least and state not in conditioned
-    ]
+    asked = set(needs)  # needs with members that were found since they were looked at
     waiting += [n_states + state for state in ends]
     for state in waiting:
         reached[state] = 1
     calls: dict[int, list[int]] = {}  # start state of a rule -> sources of its calls whose end is reached already
-    while waiting or conditioned:
+    while waiting or asked:
         if not waiting:
-            met = [at for at, need in conditioned.items() if need.is_met_by(lambda state: reached[n_states + state])]
-            if not met:
-                break
-            for state in met:
-                reached[state] = 1
-                del conditioned[state]
+            met = [end for end in asked if needs[end].is_met_by(lambda state: reached[n_states + state])]
+            asked.clear()
+            for end in met:
+                reached[end] = 1
             waiting += met
+            continue
         here = waiting.pop()
         shift = n_states if here >= n_states else 0
         found = calls.pop(here, [])
@@ -128,12 +123,8 @@ def states_that_lead_on(
             else:
                 calls.setdefault(start, []).append(sources[at] + shift)
         last = need_of.get(StateId(here - n_states)) if shift else None
-        if last is not None:
-            need, member = needs[last], StateId(here - n_states)
-            n_required[last] -= member in need.required
-            n_missing[last] -= need.least if member in need.free else 1
-            if n_required[last] == 0 and n_missing[last] <= 0 and need.condition is None:
-                found.append(last)
+        if last is not None and not reached[last]:
+            asked.add(last)
         for state in found:
             if not reached[state]:
                 reached[state] = 1

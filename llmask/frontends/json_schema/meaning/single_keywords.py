@@ -19,17 +19,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.frontends.json_schema.meaning.array_layout import items_of
-from llmask.frontends.json_schema.meaning.context import REFERENCES
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern, pattern_string
+from llmask.frontends.json_schema.meaning.context import REFERENCES, Context
+from llmask.frontends.json_schema.meaning.place import SchemaAt, members_of
+from llmask.frontends.json_schema.meaning.scalars import matches_pattern, pattern_string
 from llmask.frontends.json_schema.reading.keywords import ARRAY, KEYWORDS, NUMERIC, OBJECT, REF_ALONE, STRING
 from llmask.frontends.json_schema.reading.pointers import Path, keys_of
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
 
 SYNTAX = re.compile(r"[\\^$.*+?()[\]{}|/]")  # characters that mean something in a pattern
 VALUE, KEY = "value", "key"  # what the narrower schemas of a keyword speak about
@@ -50,7 +47,7 @@ class Single(NamedTuple):
     path      where it is written, the keyword included
     value     what is written there
     schema    what it asks, to be compiled at `at`
-    at        where the schema stands that has it
+    at        where the schema is that has it
     narrower  schemas under it, one of which may say more of why a value is refused
     subject   what these speak about: VALUE or KEY
     member    key of the member that it refuses, where it is no other one
@@ -86,7 +83,7 @@ def all_in_place(context: Context, schemas: list[SchemaAt]) -> list[SchemaAt]:
             shape = context.shape(schema, path)
             others = context.targets(schema, path, shape)
             if "allOf" in shape.in_place:
-                others += [(member, (path, "allOf", index)) for index, member in enumerate(schema["allOf"])]
+                others += members_of(schema, path, "allOf")
             waiting += reversed(others)
         found.append((schema, path))
     return found
@@ -100,14 +97,14 @@ def alternatives(context: Context, schema: Any, path: Path) -> Iterator[tuple[li
     in_place = context.shape(schema, path).in_place if type(schema) is dict else ()
     for keyword in ("anyOf", "oneOf"):
         if keyword in in_place:
-            yield [(member, (path, keyword, index)) for index, member in enumerate(schema[keyword])], True
+            yield members_of(schema, path, keyword), True
     for keyword in ("dependentSchemas", "dependencies"):
         needed = schema[keyword].items() if keyword in in_place else ()
         yield [(member, (path, keyword, name)) for name, member in needed if type(member) is not list], False
 
 
 def below(context: Context, schemas: list[SchemaAt], key: str | int) -> list[SchemaAt]:
-    """The schemas that hold for a member of an object, or an item of an array, as those of its place say."""
+    """The schemas that hold for a member of an object, or an item of an array, as the schemas of its place say."""
     found: list[SchemaAt] = []
     for schema, path in all_in_place(context, schemas):
         if schema is False or _is_bare_reference(context, schema, path):
@@ -181,7 +178,7 @@ def _alone(context: Context, keyword: str, value: Any, schema: dict[str, Any], p
     """What a keyword asks of a value by itself; several schemas where it asks several things."""
     at = (path, keyword)
     if keyword in ("anyOf", "oneOf"):
-        yield {keyword: value}, tuple((member, (path, keyword, index)) for index, member in enumerate(value)), VALUE
+        yield {keyword: value}, tuple(members_of(schema, path, keyword)), VALUE
     elif keyword == "if":
         yield {name: schema[name] for name in ("if", "then", "else") if name in schema}, ((value, at),), VALUE
     elif keyword in ("dependentSchemas", "dependencies"):

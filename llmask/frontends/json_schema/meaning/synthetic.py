@@ -1,21 +1,21 @@
-"""Schemas that the translation writes itself: the negation of a schema, the schema of one value.
+"""Schemas that the translation writes itself, as the negation of a schema or the schema of a value; which are alike.
 
 They are made once each, so that a place that needs the same one again is known as the same place, and kept as long as
 the translation, as places are known by the identity of their schemas.
 
-In: a schema or a value. Out: a schema with internal keywords. Cost: a microsecond.
+In: a schema or a value. Out: a schema with internal keywords; something that schemas which allow the same share.
+Cost: a microsecond.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
 
+from llmask.frontends.json_schema.meaning.context import Context
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT, PREFIX
 from llmask.frontends.json_schema.reading.pointers import Path
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
 
 
 class KeySet(NamedTuple):
@@ -59,6 +59,11 @@ def any_of(context: Context, schemas: list[SchemaAt], path: Path) -> SchemaAt:
     return context.synthetic(key, lambda: {ANY_OF: schemas}), path
 
 
+def of_types(context: Context, kinds: Sequence[str], path: Path) -> SchemaAt:
+    """The schema of all values of some types."""
+    return context.synthetic(("types", *kinds), lambda: {"type": list(kinds)}), path
+
+
 def schema_of_value(context: Context, value: Any, path: Path) -> dict[Any, Any]:
     """The schema of an array or an object that allows nothing but this value: member by member."""
 
@@ -72,5 +77,29 @@ def schema_of_value(context: Context, value: Any, path: Path) -> dict[Any, Any]:
         return value, {"type": "object", **schema}
 
     # the value is kept beside its schema, as it is known by its identity
-    made: dict[Any, Any] = context.synthetic(("value", id(value)), make)[1]
-    return made
+    return context.synthetic(("value", id(value)), make)[1]
+
+
+# --- which allow the same
+
+MAX_SPELLED = 500  # characters of schemas that are compared by their text
+
+
+def same_schema(context: Context, schema: Any, path: Path) -> Hashable:
+    """Something that two schemas share only if they allow the same: small ones are compared by what they say."""
+    schema, path = context.followed(schema, path)
+    if type(schema) is bool:
+        return schema
+    if len(schema) == 1 and NOT in schema:
+        return NOT, same_schema(context, *schema[NOT])
+    identity = context.identity(schema, path)
+    return context.synthetic(("same", identity), lambda: _spelled(context, schema, path)) or identity
+
+
+def _spelled(context: Context, schema: dict[Any, Any], path: Path) -> str:
+    """The text of a schema that applies no others, without annotations; "" for other schemas, and for long ones."""
+    shape = context.shape(schema, path)
+    if not shape.is_plain or shape.has_object or shape.has_array:
+        return ""
+    text = repr(sorted((str(keyword), schema[keyword]) for keyword, _, _ in shape.checks))
+    return text if len(text) <= MAX_SPELLED else ""

@@ -1,6 +1,6 @@
 """What a schema may be given as: a dict or bool, JSON text, or a type or function that pydantic describes.
 
-JSON text is read exactly: a number that no float spells becomes a `Decimal`, a key that stands twice in an object and
+JSON text is read exactly: a number that no float spells becomes a `Decimal`, a key that comes twice in an object and
 the `NaN` and `Infinity` of Python's reader are errors. Types are described in `described.py`.
 
 In: whatever the caller has. Out: a schema as `json.loads` gives it; a key that equal schemas share. Cost: that of
@@ -151,7 +151,7 @@ def _json_help(text: str, at: int) -> str:
 
 
 def _repeated(pairs: list[tuple[str, Any]]) -> str:
-    """The first name that stands before already, in an object that has one."""
+    """The first name that comes a second time, in an object that has such a name."""
     seen: set[str] = set()
     for name, _ in pairs:
         if name in seen:
@@ -180,7 +180,7 @@ def key_of(schema: Any) -> Hashable:
     """Something that two schemas share exactly when they are the same: `1` and `1.0`, `1` and `"1"` are not.
 
     What cannot be compared so (`Decimal` aside) gets a key of its own; so does what contains itself, or is much larger
-    as text than in memory, where parts of it stand in several places.
+    as text than in memory, where parts of it are in several places.
     """
     if not is_like_text(schema):
         return object()
@@ -202,7 +202,7 @@ def digest_of(schema: Any) -> Hashable:
 
 
 def is_like_text(schema: Any) -> bool:
-    """Whether a schema written out, each part where it stands, is not much larger than it is in memory."""
+    """Whether a schema written out, each part at each of its places, is not much larger than it is in memory."""
     if type(schema) not in CONTAINERS:
         return True
     within = [schema]  # grows while it is read

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.arguments import as_list
 from llmask.errors import GrammarError, LlmaskError
@@ -18,9 +18,7 @@ from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import ESCAPES, StringStyle
 from llmask.grammar.rules import MakeVariant, Rules
 from llmask.limits import Limits
-
-if TYPE_CHECKING:
-    from llmask.regex.nodes import RegexNodes
+from llmask.regex.nodes import RegexNodes
 
 LedgerEntry = tuple[str, str, str]
 
@@ -49,10 +47,10 @@ class SchemaOptions:
     ----------
     whitespace : "flexible", JSON's white space between any two lexemes; "compact", none at all; or a pattern (Python's
         syntax) that all white space between two lexemes matches. Where it does not match the empty text, white space
-        stands between any two lexemes.
+        is between any two lexemes.
     max_whitespace : bytes in one run of white space; `indent` writes as many as it needs.
     indent : None, or the document is written exactly as `json.dumps(indent=indent)` does: a line a member, indented
-        by that many blanks, or copies of that text, a level. Depth is followed exactly in what stands in the schema,
+        by that many blanks, or copies of that text, a level. Depth is followed exactly in what the schema writes out,
         and in what it refers to down to a depth of `spacing.MAX_DEPTH`; below that, lines may be indented by any
         number of levels from that depth on to its double.
     format : "assert" enforces the formats that the specification defines, "annotate" none.
@@ -74,7 +72,7 @@ class SchemaOptions:
         that must be escaped and that none of the letters spells is written as in "minimal".
     literals : declared keys and the strings of `const` and `enum` have one spelling, that of
         `json.dumps(ensure_ascii=False)`, with "json", and every spelling that `escapes` allows with "any".
-    closed : objects whose schemas declare keys, and say nothing of others, take no others, see `meaning/closed.py`.
+    closed : objects whose schemas declare keys, and say nothing of others, take no others, see `meaning/evaluated.py`.
     registry : other documents that references may name, a `referencing.Registry`.
     dialect : None: the draft that the schema declares. "openapi-3.0": a Schema Object of OpenAPI 3.0, which is draft 4
         (bounds are exclusive by booleans, beside `$ref` nothing counts) with `nullable`, which adds null to the `type`
@@ -165,7 +163,7 @@ def options_within(limits: Limits) -> Callable[..., SchemaOptions]:
         if formats is None and registry is None and type(chosen["escapes"]) is str:
             try:
                 return known(**chosen)
-            except TypeError:  # a value without a hash is none of the choices
+            except TypeError:  # a value without a hash: it is refused below
                 pass
         return SchemaOptions(formats={} if formats is None else formats, registry=registry, limits=limits, **chosen)
 

@@ -1,10 +1,10 @@
 """A caller's value as a copy of our own, in the plain types that `json.loads` gives.
 
 A schema is kept as long as its grammar: the ledger is written late, and so are rules for values that may not repeat. A
-caller who changes a dict afterwards must not change masks, least of all those of others to whom the cache gives the
-same grammar. So the doors copy once, and everything behind them may rely on identity.
+caller who changes a dict afterwards must not change masks, least of all for others, to whom the cache gives the same
+grammar. So the doors copy once, and everything after them may rely on identity.
 
-What stands in several places is copied once, too, and a value that contains itself gives one that does: a copy is never
+What is in several places is copied once, too, and a value that contains itself gives one that does: a copy is never
 larger than what it was made from. Subclasses (an `OrderedDict`, a `defaultdict`, an `Enum` of str, NumPy's float64) and
 other mappings become what `json.dumps` takes them for. What JSON has no type for stays as it is, and compiling says so.
 

@@ -21,12 +21,19 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
-from llmask.frontends.json_schema.reading.documents import Documents
-from llmask.frontends.json_schema.reading.dynamic_scopes import Scopes
+from llmask.frontends.json_schema.reading.documents import Documents, join
 from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT, DRAFT_4, OPENAPI_3, draft_of
-from llmask.frontends.json_schema.reading.pointers import RECURSIVE, ROOT, Path, Resource, Scope, keys_of, pointer
+from llmask.frontends.json_schema.reading.pointers import (
+    RECURSIVE,
+    ROOT,
+    Path,
+    Resource,
+    Scope,
+    Scopes,
+    keys_of,
+    pointer,
+)
 from llmask.frontends.json_schema.reading.registries import Taken, check_registry
-from llmask.frontends.json_schema.reading.uris import join
 
 SchemaAt: TypeAlias = tuple[Any, Path]
 HELP_LOCAL = "Name a place of this schema, such as #/$defs/name."
@@ -86,7 +93,7 @@ class References:
         """The draft that a schema is read by.
 
         Whoever goes down asks for each schema on the way: one with a URI of its own is noticed here, before anything
-        below it is compared with what stands elsewhere.
+        below it is compared with what is elsewhere.
         """
         documents = self._documents
         if documents is None:
@@ -120,7 +127,7 @@ class References:
         Raises
         ------
         GrammarError
-            When nothing stands there. UnsupportedSchema when it names a document that nobody has. LimitExceeded when
+            When there is nothing. UnsupportedSchema when it names a document that nobody has. LimitExceeded when
             dynamic anchors combine in too many ways.
         """
         if self._documents is None:

@@ -1,6 +1,6 @@
 """Registries of other documents: checked, what was taken from one, and one made of that again.
 
-What was taken is a list of resources by URI. One may stand inside of another one, and is the same Python object then,
+What was taken is a list of resources by URI. One may be part of another one, and is the same Python object then,
 by which references know it; a description keeps that.
 
 In: a `referencing.Registry`. Out: what was taken, in JSON's types; a registry of it. Cost: a walk over the documents.
@@ -44,7 +44,7 @@ class Taken(NamedTuple):
 
 
 class Described(NamedTuple):
-    """A resource in JSON's types: its contents, or, where it stands inside of an earlier one, the way to it there."""
+    """A resource in JSON's types: its contents, or, where it is part of an earlier one, the way to it there."""
 
     uri: str
     specification: str

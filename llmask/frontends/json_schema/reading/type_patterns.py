@@ -2,7 +2,7 @@ r"""Texts that Python's types are read from, as patterns: dates, numbers within 
 
 Each holds part of what the libraries read, and what people and these libraries write: no year 0, no leap second, no
 spaces around a number, host names without punycode. All match whole texts, have no anchors but within look-aheads, and
-hold neither quotes nor backslashes, so that one can stand inside of another.
+hold neither quotes nor backslashes, so that one can be part of another.
 
 In: bounds and limits of a type. Out: patterns (ECMA-262). Cost: text only.
 """

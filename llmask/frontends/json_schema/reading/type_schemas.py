@@ -65,7 +65,7 @@ def _unchecked(found: Schema, what: str) -> Schema:
 
 
 class TypeSchemas(Generator):  # type: ignore[misc]
-    """pydantic's generator, before which it stands in a class (`generator`)."""
+    """pydantic's generator with our own methods before its own, see `generator`."""
 
     is_closed = True  # objects take no keys but those that their type declares, or says that it takes
     is_msgspec = False

@@ -4,29 +4,36 @@
 
 Items with a schema of their own (`prefixItems`, or a list under `items` in older drafts) are a chain; the others are
 a loop whose commas are counted where `minItems` or `maxItems` reach into it, so `maxItems: 10000` needs no more
-states than 2. The first item of the loop stands outside of the count: whether anything can be derived never depends
-on it. What counts certain items (`contains`) is written in `contained.py`.
+states than 2. The first item of the loop is outside of the count: whether anything can be derived never depends on it.
 
-In: parts. Out: states and edges between two given states. Cost: about 2 us an item schema.
+Where certain items are counted (`contains`, `minContains`, `maxContains`, and their negations), a state is a position
+and how many items of each kind were read, so a state from which the array cannot end any more is found like any other
+that derives nothing, and left out. An item is read once for each set of kinds that it is counted for: as such it must
+fulfil their schemas. Where a kind has a greatest number, an item that is not counted must not fulfil its schema; where
+it has none, it may, as the array is then counted on another path.
+
+    (position, counts) -item and S for each S counted, not S for each limited S not counted-> (position + 1, counts')
+
+In: the layout of an array. Out: states and edges between two given states. Cost: about 2 us an item schema, 5 us a
+state and set of kinds.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import product
 
-from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
+from llmask.errors import LimitExceeded
+from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout, Counted
+from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP, COUNTED_HELP
+from llmask.frontends.json_schema.meaning.place import SchemaAt
+from llmask.frontends.json_schema.meaning.synthetic import negated
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, RuleId, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.writing.writer import Writer
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
+from llmask.frontends.json_schema.writing.writer import Span, Writer
+from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, StateId
 
 
-def emit_array(
-    writer: Writer, layout: ArrayLayout, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
-) -> None:
-    """Edges from `start` to `end` over every array of a layout that counts items by their number only."""
+def emit_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
+    """Edges over every array of a layout that counts items by their number only."""
     low, high, n_prefix = layout.low, layout.high, layout.n_prefix
     if high is not None and low > high:
         return writer.nothing(f"minItems is {low} and maxItems is {high}", path, BOUNDS_HELP)
@@ -37,11 +44,8 @@ def emit_array(
     low_count = max(low - n_chain - 1, 0)
     high_count = None if high is None else high - n_chain - 1
     if has_loop and (low_count or high_count is not None):
-        counted = rules.rule(pointer(path))
-        rules.call(start, counted, end)
-        rule, start = counted, rules.start_state(counted)
-        end = rules.state(counted)
-        rules.final(end)
+        span = writer.rule_within(span, path)
+    rule, start, end, depth = span
     item = rules.state(rule)
     if low == 0:
         opened = rules.state(rule)
@@ -71,3 +75,103 @@ def emit_array(
             rules.scan(after, lexemes.comma, item, goes_on)
         rules.scan(after, lexemes.close_array, end, ends)
     return None
+
+
+# --- counted items
+
+MAX_STATES = 20_000  # of one array
+WAY_WORK = 10  # an item in one way, counted in subschemas visited
+MAX_KINDS = 6  # each doubles the ways to read an item
+
+Counts = tuple[int, ...]
+
+
+def emit_counted_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
+    """Edges over every array of a layout.
+
+    Raises
+    ------
+    LimitExceeded
+        When there are too many positions and counts to tell apart.
+    """
+    if layout.high is not None and layout.low > layout.high:
+        return writer.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path, COUNTED_HELP)
+    return CountingWriter(writer, layout, path, span).write()
+
+
+class CountingWriter:
+    """Writer of one array's states."""
+
+    def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
+        self.writer = writer
+        self.layout = layout
+        self.path = path
+        self.span = span
+        self.kinds = layout.counted
+        # positions from here on are alike: nothing but their counts tells them apart
+        alike = max([1, layout.n_prefix, layout.low, *(kind.first for kind in self.kinds)])
+        self.last = alike if layout.high is None else layout.high
+        self.caps = [kind.least if kind.greatest is None else kind.greatest for kind in self.kinds]
+        n_states = self.last + 1
+        for cap in self.caps:
+            n_states *= cap + 1
+        if n_states > MAX_STATES or len(self.kinds) > MAX_KINDS:
+            raise LimitExceeded(
+                f"counting the items of the array takes more than {MAX_STATES} states or {MAX_KINDS} kinds of items",
+                pointer(path),
+                "Use smaller minContains, maxContains, minItems and maxItems, or fewer contains.",
+            )
+
+    def write(self) -> None:
+        """Write the states that can be reached, position by position."""
+        layout, lexemes = self.layout, self.writer.punctuation
+        rules, (rule, start, end, depth) = self.writer.rules, self.span
+        first = (0, (0,) * len(self.kinds))
+        if self._may_end(first):
+            opened = rules.state(rule)
+            rules.scan(start, lexemes.open_array, opened)
+            rules.scan(opened, lexemes.close_array, end)
+        after: dict[tuple[int, Counts], StateId] = {}  # (items read, counts) -> state after the last of them
+        waiting = [first]
+        while waiting:
+            here = waiting.pop()
+            n_read, counts = here
+            if layout.high is not None and n_read >= layout.high:
+                continue
+            for target, schemas in self._ways(n_read, counts):
+                there = (min(n_read + 1, self.last), target)
+                if there not in after:
+                    after[there] = rules.state(rule)
+                    waiting.append(there)
+                    if self._may_end(there):
+                        rules.scan(after[there], lexemes.close_array, end)
+                place = layout.schemas_at(min(n_read, layout.n_prefix), *schemas)
+                self.writer.count_work(WAY_WORK)
+                item = rules.state(rule)
+                if n_read:
+                    rules.scan(after[here], lexemes.comma, item)
+                else:
+                    rules.scan(start, lexemes.open_array, item)
+                self.writer.place(place, rule, item, after[there], depth)
+
+    def _may_end(self, here: tuple[int, Counts]) -> bool:
+        n_read, counts = here
+        return n_read >= self.layout.low and all(n >= kind.least for n, kind in zip(counts, self.kinds, strict=True))
+
+    def _ways(self, index: int, counts: Counts) -> list[tuple[Counts, list[SchemaAt]]]:
+        """For each set of kinds that an item may be counted for: the counts then, and what it must fulfil."""
+        options = [
+            self._options(kind, n, cap, index) for kind, n, cap in zip(self.kinds, counts, self.caps, strict=True)
+        ]
+        return [
+            (tuple(n for n, _ in chosen), [schema for _, schemas in chosen for schema in schemas])
+            for chosen in product(*options)
+        ]
+
+    def _options(self, kind: Counted, n: int, cap: int, index: int) -> list[tuple[int, list[SchemaAt]]]:
+        if index < kind.first:
+            return [(n, [])]
+        if kind.greatest is None:
+            return [(n, [])] if n == cap else [(n, []), (n + 1, [kind.member])]
+        not_counted = (n, [negated(self.writer, *kind.member)])
+        return [not_counted] if n == cap else [not_counted, (n + 1, [kind.member])]

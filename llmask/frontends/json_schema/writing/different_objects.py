@@ -1,6 +1,6 @@
 """Objects that differ from each of some listed objects, properties in the order of the schema.
 
-While an object is read, those of the listed ones are followed that it may still be equal to. The states of a plain
+While an object is read, the listed objects are followed that it may still be equal to. The states of a plain
 object are written once for each set of them that can be left, so that one listed object costs n states for n
 properties, and none of the places in which the two may differ is an alternative of its own.
 
@@ -18,22 +18,18 @@ In: parts, listed objects. Out: states and edges between two given states. Cost:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.frontends.json_schema.meaning.conjunction import add_schema
 from llmask.frontends.json_schema.meaning.instances import equality_key, fulfilling
-from llmask.frontends.json_schema.meaning.place import Conjunction
-from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern
+from llmask.frontends.json_schema.meaning.object_layout import Entry, Layout
+from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
+from llmask.frontends.json_schema.meaning.scalars import matches_pattern
 from llmask.frontends.json_schema.meaning.synthetic import negated, schema_of_value
-from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, PREFIX, SPELLED
-from llmask.grammar.kinds import RuleId, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.object_layout import Entry, Layout
-    from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
-    from llmask.frontends.json_schema.reading.pointers import Path
-    from llmask.frontends.json_schema.writing.writer import Writer
+from llmask.frontends.json_schema.reading.pointers import Path
+from llmask.frontends.json_schema.writing.writer import Span, Writer
+from llmask.grammar.kinds import StateId
 
 Listed = frozenset[int]
 NONE: Listed = frozenset()
@@ -51,17 +47,8 @@ def all_but(writer: Writer, values: list[Any], path: Path) -> SchemaAt:
     return negated(writer, writer.synthetic(key, lambda: {"enum": values}), path)
 
 
-def emit_different(
-    writer: Writer,
-    parts: list[Part],
-    layout: Layout,
-    values: list[dict[str, Any]],
-    rule: RuleId,
-    start: StateId,
-    end: StateId,
-    depth: int,
-) -> None:
-    """Edges from `start` to `end` over every object of `parts` that differs from all `values`."""
+def emit_different(writer: Writer, parts: list[Part], layout: Layout, values: list[dict[str, Any]], span: Span) -> None:
+    """Edges over every object of `parts` that differs from all `values`."""
     path = parts[0][1]
     declared = {entry.name for entry in layout.entries}
     possible = []
@@ -80,15 +67,15 @@ def emit_different(
         schemas = [(schema, at) for schema, at, shape in parts if not shape.has_except]
         if types_of(parts) != ("object",):
             schemas.append(objects)
-        return writer.rules.call(start, writer.rule_of(schemas), end)
+        return writer.rules.call(span.start, writer.rule_of(schemas), span.end)
     if is_chain:
-        return _DifferentObject(writer, layout, possible, path, rule, end, depth).write(start)
+        return _DifferentObject(writer, layout, possible, path, span).write()
     conjunction = Conjunction()
     conjunction.parts = [part for part in parts if not part[2].has_except]
     add_schema(writer, conjunction, *objects)
     for value in possible:
         add_schema(writer, conjunction, *negated(writer, schema_of_value(writer, value, path), path))
-    return writer.write_conjunction(conjunction, path, rule, start, end, depth)
+    return writer.write_conjunction(conjunction, path, span)
 
 
 def _is_excluded(writer: Writer, entry: Entry, value: dict[str, Any]) -> bool:
@@ -104,23 +91,12 @@ def _is_excluded(writer: Writer, entry: Entry, value: dict[str, Any]) -> bool:
 
 
 class _DifferentObject:
-    def __init__(
-        self,
-        writer: Writer,
-        layout: Layout,
-        values: list[dict[str, Any]],
-        path: Path,
-        rule: RuleId,
-        end: StateId,
-        depth: int,
-    ) -> None:
+    def __init__(self, writer: Writer, layout: Layout, values: list[dict[str, Any]], path: Path, span: Span) -> None:
         self.writer = writer
         self.layout = layout
         self.values = values
         self.path = path
-        self.rule = rule
-        self.end = end
-        self.depth = depth
+        self.span = span
         self._choose: dict[tuple[int, Listed], StateId] = {}
         self._after: dict[tuple[int, Listed], StateId] = {}
         self._waiting: list[tuple[int, Listed, bool]] = []
@@ -132,15 +108,15 @@ class _DifferentObject:
         place = {entry.name: at for at, entry in enumerate(entries)}
         self.last = [max((place[name] for name in value), default=-1) for value in values]  # last key of each
 
-    def write(self, start: StateId) -> None:
-        rules, lexemes = self.writer.rules, self.writer.punctuation
+    def write(self) -> None:
+        rules, lexemes, span = self.writer.rules, self.writer.punctuation, self.span
         everything = frozenset(range(len(self.values)))
-        opened = rules.state(self.rule)
-        rules.scan(start, lexemes.open_object, opened)
+        opened = rules.state(span.rule)
+        rules.scan(span.start, lexemes.open_object, opened)
         if self.n_keys:
             rules.skip(opened, self.choose(0, everything))
         if self.may_end(0, everything):
-            rules.scan(opened, lexemes.close_object, self.end)
+            rules.scan(opened, lexemes.close_object, span.end)
         while self._waiting:
             self.writer.count_work(STATE_WORK)
             index, listed, is_after = self._waiting.pop()
@@ -156,13 +132,13 @@ class _DifferentObject:
         return self._state(self._choose, index, listed, is_after=False)
 
     def after(self, index: int, listed: Listed) -> StateId:
-        """State behind a value, from which the key number `index` may follow."""
+        """State after a value, from which the key number `index` may follow."""
         return self._state(self._after, index, listed, is_after=True)
 
     def _state(self, states: dict[tuple[int, Listed], StateId], index: int, listed: Listed, is_after: bool) -> StateId:
         key = (index, listed)
         if key not in states:
-            states[key] = self.writer.rules.state(self.rule)
+            states[key] = self.writer.rules.state(self.span.rule)
             self._waiting.append((index, listed, is_after))
         return states[key]
 
@@ -176,7 +152,7 @@ class _DifferentObject:
         if index < self.n_keys:
             rules.scan(here, lexemes.comma, self.choose(index, listed))
         if self.may_end(index, listed):
-            rules.scan(here, lexemes.close_object, self.end)
+            rules.scan(here, lexemes.close_object, self.span.end)
 
     def _write_entry(self, index: int, listed: Listed) -> None:
         writer, entry, path = self.writer, self.layout.entries[index], self.path
@@ -186,7 +162,7 @@ class _DifferentObject:
         for number in listed:
             if entry.name in self.values[number]:
                 with_key.setdefault(equality_key(self.values[number][entry.name], path), set()).add(number)
-        named, value = rules.state(self.rule), rules.state(self.rule)
+        named, value = rules.state(self.span.rule), rules.state(self.span.rule)
         rules.scan(here, writer.key_node(entry.name, entry.schemas), named)
         rules.scan(named, writer.punctuation.colon, value)
         refused = []
@@ -207,13 +183,13 @@ class _DifferentObject:
         """Write the free keys: no listed object has one."""
         rules = self.writer.rules
         for cell in self.layout.cells:
-            named, value = rules.state(self.rule), rules.state(self.rule)
+            named, value = rules.state(self.span.rule), rules.state(self.span.rule)
             rules.scan(self._choose[index, listed], cell.keys, named)
             rules.scan(named, self.writer.punctuation.colon, value)
             self._write_value(cell.schemas, value, self.after(index, NONE))
 
     def _write_value(self, schemas: list[SchemaAt], start: StateId, end: StateId) -> None:
-        self.writer.place(schemas, self.rule, start, end, self.depth)
+        self.writer.place(schemas, self.span.rule, start, end, self.span.depth)
 
 
 def spelled(writer: Writer, value: Any, path: Path) -> dict[Any, Any]:
@@ -230,5 +206,4 @@ def spelled(writer: Writer, value: Any, path: Path) -> dict[Any, Any]:
             return {"type": "object", "properties": named, "required": list(named), "additionalProperties": False}
         return {"enum": [value]}
 
-    made: dict[Any, Any] = writer.synthetic(("spelled", equality_key(value, path)), make)
-    return made
+    return writer.synthetic(("spelled", equality_key(value, path)), make)

@@ -5,35 +5,26 @@ those of literals. Objects and arrays have several writings, but no token holds 
 a number in another writing; numbers themselves are so short that some do. Of open values there is always another one,
 so that nothing has to be left out beforehand: strings that may go on, objects that may have another free key, arrays
 that may have another item. Objects and arrays whose members are known are called for as open ones where what may become
-one before them is followed (followed_objects.py, followed_arrays.py).
+one before them is followed (followed_objects.py).
 
 In: schemas of a place, or a node of strings. Out: a kind of edge. Cost: 0.1 ms for a string, once each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from llmask.frontends.json_schema.lexical.strings import free_string, other_strings
-from llmask.frontends.json_schema.meaning.alternatives import overlaps, pairs_to_prove
+from llmask.frontends.json_schema.lexical.strings import free_string, once, other_strings
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.choices import settle
+from llmask.frontends.json_schema.meaning.choices import overlaps, pairs_to_prove, settle
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
+from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.finite import finite_values
-from llmask.frontends.json_schema.meaning.object_layout import layout_of
-from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
-from llmask.frontends.json_schema.meaning.ranges import range_of
-from llmask.frontends.json_schema.meaning.string_keywords import string_node
-from llmask.frontends.json_schema.meaning.types import types_of
+from llmask.frontends.json_schema.meaning.object_layout import Layout, layout_of
+from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
+from llmask.frontends.json_schema.meaning.scalars import range_of, string_node
 from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.context import Context
-    from llmask.frontends.json_schema.meaning.object_layout import Layout
-    from llmask.regex.nodes import RegexNodes
-
+from llmask.regex.nodes import RegexNodes
 
 MOST_DEPTH = 3  # objects with required members
 MOST_CHOICES = 2  # that are looked into
@@ -48,7 +39,8 @@ def kind_of_place(context: Context, schemas: list[SchemaAt], is_followed: bool =
     conjunction = settle(context, conjunction_of(context, schemas))
     if conjunction.false_at is not None or _may_be_number(context, conjunction):
         return CALL_NEW
-    if _every_alternative(context, conjunction, _all_are_open_or_followed if is_followed else _all_are_open):
+    every = _alternatives(context, conjunction)
+    if all(parts is not None and _all_are_open(context, parts, is_followed) for parts in every):
         return CALL_OPEN
     return CALL_PLAIN
 
@@ -64,42 +56,23 @@ def _may_be_number(context: Context, conjunction: Conjunction, depth: int = 0) -
     return any(_may_be_number(context, settle(context, one), depth + 1) for one in chosen)
 
 
-def _any_alternative(
-    context: Context,
-    conjunction: Conjunction,
-    test: Callable[[Context, list[Part]], bool],
-    depth: int = 0,
-) -> bool:
-    """Whether one of the first alternatives, of those without choices of their own, passes a test."""
+def _alternatives(context: Context, conjunction: Conjunction, depth: int = 0) -> Iterator[list[Part] | None]:
+    """Parts of the first alternatives that list no values; None for those that are not looked into."""
     if conjunction.false_at is not None:
-        return False
+        return
     if not conjunction.choices:
-        return _is_plain(conjunction) and test(context, conjunction.parts)
-    if depth == MOST_CHOICES or _has_overlaps(context, conjunction):
-        return False
-    for member in conjunction.choices[0].schemas[:MOST_ALTERNATIVES]:
-        chosen = settle(context, with_alternative(context, conjunction, 0, [member]))
-        if _any_alternative(context, chosen, test, depth + 1):
-            return True
-    return False
-
-
-def _every_alternative(
-    context: Context,
-    conjunction: Conjunction,
-    test: Callable[[Context, list[Part]], bool],
-    depth: int = 0,
-) -> bool:
-    """Whether all alternatives pass a test; no is said where there are many."""
-    if conjunction.false_at is not None:
-        return True
-    if not conjunction.choices:
-        return _is_plain(conjunction) and test(context, conjunction.parts)
+        lists_values = any(shape.has_values for _, _, shape in conjunction.parts)
+        yield None if lists_values else conjunction.parts
+        return
     members = conjunction.choices[0].schemas
-    if depth == MOST_CHOICES or len(members) > MOST_ALTERNATIVES or _has_overlaps(context, conjunction):
-        return False
-    chosen = (with_alternative(context, conjunction, 0, [member]) for member in members)
-    return all(_every_alternative(context, settle(context, one), test, depth + 1) for one in chosen)
+    if len(members) > MOST_ALTERNATIVES:
+        yield None
+    if depth == MOST_CHOICES or _has_overlaps(context, conjunction):
+        yield None
+        return
+    for member in members[:MOST_ALTERNATIVES]:
+        chosen = settle(context, with_alternative(context, conjunction, 0, [member]))
+        yield from _alternatives(context, chosen, depth + 1)
 
 
 def _has_overlaps(context: Context, conjunction: Conjunction) -> bool:
@@ -112,11 +85,7 @@ def _has_overlaps(context: Context, conjunction: Conjunction) -> bool:
     return bool(overlaps(context, rest, choice, pairs_to_prove(context, rest, choice)))
 
 
-def _is_plain(conjunction: Conjunction) -> bool:
-    return not conjunction.choices and not any(shape.has_values for _, _, shape in conjunction.parts)
-
-
-def _all_are_open(context: Context, parts: list[Part], is_followed: bool = False) -> bool:
+def _all_are_open(context: Context, parts: list[Part], is_followed: bool) -> bool:
     """Whether all values are strings, objects or arrays that can go on in infinitely many ways."""
     for kind in types_of(parts):
         if kind == "string":
@@ -132,10 +101,6 @@ def _all_are_open(context: Context, parts: list[Part], is_followed: bool = False
         if not is_open:
             return False
     return True
-
-
-def _all_are_open_or_followed(context: Context, parts: list[Part]) -> bool:
-    return _all_are_open(context, parts, is_followed=True)
 
 
 def can_be_followed(layout: Layout) -> bool:
@@ -159,7 +124,7 @@ def _objects_are_open(context: Context, layout: Layout) -> bool:
 
 
 def most_followed_items(layout: ArrayLayout) -> int:
-    """How many items an array has at most, if known arrays can be followed (followed_arrays.py), else 0."""
+    """How many items an array has at most, if known arrays can be followed (followed_objects.py), else 0."""
     is_counted = layout.is_unique or layout.is_not_unique or layout.counted
     high = layout.high
     if high is None and any(member is False for member, _ in layout.written_at(layout.n_prefix)):
@@ -182,8 +147,10 @@ def is_fulfilled(context: Context, schemas: list[SchemaAt], depth: int = 0) -> b
     found = settle(context, conjunction_of(context, schemas))
     if not found.parts and not found.choices:
         return found.false_at is None
-    has_value = partial(_has_value, depth=depth)
-    return _any_alternative(context, found, has_value) or bool(finite_values(context, schemas, MOST_VALUES))
+    for parts in _alternatives(context, found):
+        if parts is not None and _has_value(context, parts, depth):
+            return True
+    return bool(finite_values(context, schemas, MOST_VALUES))
 
 
 def _has_value(context: Context, parts: list[Part], depth: int) -> bool:
@@ -213,7 +180,4 @@ def kind_of_strings(nodes: RegexNodes, node: int) -> int:
     """Kind of edge that calls for a new string of a node."""
     if node == free_string(nodes):
         return CALL_OPEN
-    key = (__name__, node)
-    if key not in nodes.memo:
-        nodes.memo[key] = CALL_OPEN if nodes.is_open(node) else CALL_PLAIN
-    return int(nodes.memo[key])
+    return once(nodes, (__name__, node), lambda: CALL_OPEN if nodes.is_open(node) else CALL_PLAIN)

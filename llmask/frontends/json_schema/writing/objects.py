@@ -13,8 +13,8 @@ holds 2 sqrt(n) items there and not n (50,000 properties went over `max_items`).
 
     fan -key i-> .  for each i of the fan       fan -skip-> next fan       choose[i] inside of the fan as above
 
-Objects that count their keys, or must have certain ones, are written in `counted_objects.py`; those whose keys come in
-any order, or must not be repeated, in `set_objects.py`; those that differ from listed ones in `different_objects.py`.
+Objects that count their keys, or must have certain ones, whose keys come in any order or must not be repeated, are
+written in `set_objects.py`; those that differ from listed ones in `different_objects.py`.
 
 In: parts. Out: states and edges between two given states. Cost: about 3 us a property.
 """
@@ -22,81 +22,52 @@ In: parts. Out: states and edges between two given states. Cost: about 3 us a pr
 from __future__ import annotations
 
 from math import isqrt
-from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
-from llmask.frontends.json_schema.meaning.finite import texts_of
+from llmask.frontends.json_schema.meaning.finite import with_few_keys_declared
 from llmask.frontends.json_schema.meaning.key_conditions import object_with_keys
-from llmask.frontends.json_schema.meaning.object_layout import (
-    Cell,
-    Entry,
-    Layout,
-    layout_of,
-    plain_keys,
-)
+from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, Layout, layout_of, plain_keys
+from llmask.frontends.json_schema.meaning.place import Part
 from llmask.frontends.json_schema.reading.keywords import FOLLOWED, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.writing.conditioned_objects import emit_conditioned
-from llmask.frontends.json_schema.writing.counted_objects import CountedObject, emit_counted
 from llmask.frontends.json_schema.writing.different_objects import emit_different, excepted_objects
-from llmask.frontends.json_schema.writing.followed_objects import emit_followed
+from llmask.frontends.json_schema.writing.followed_objects import FollowedObject
 from llmask.frontends.json_schema.writing.new_values import can_be_followed
-from llmask.frontends.json_schema.writing.set_objects import emit_set_object
-from llmask.grammar.kinds import NO_GUARD, SCAN, SKIP, RuleId, StateId
+from llmask.frontends.json_schema.writing.set_objects import (
+    CountedObject,
+    CountingObject,
+    SetObject,
+    emit_conditioned,
+)
+from llmask.frontends.json_schema.writing.writer import Span, Writer
+from llmask.grammar.kinds import NO_GUARD, SCAN, SKIP, StateId
 
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import Part
-    from llmask.frontends.json_schema.writing.writer import Writer
-
-
-FEW_KEYS = 64  # free keys that are so few are written as declared ones where keys are counted or not repeated
 MANY = 32  # optional properties in a row that are cut into fans
 
 
-def emit_object(writer: Writer, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
-    """Edges from `start` to `end` over every object that fulfils `parts`."""
+def emit_object(writer: Writer, parts: list[Part], span: Span) -> None:
+    """Edges over every object that fulfils `parts`."""
     if len(parts) == 1 and parts[0][2].lists_keys and writer.is_in_order and not writer.void:  # most are
         entries, cells = plain_keys(writer, parts[0])
         n_required = sum([entry.is_required for entry in entries])
-        return _emit_plain(writer, entries, cells, n_required, 0, rule, start, end, depth)
+        return _emit_plain(writer, entries, cells, n_required, 0, span)
     path = parts[0][1] if parts else ROOT
     values = excepted_objects(parts) if any(shape.has_except for _, _, shape in parts) else []
     if not values and any(SOME_KEY in schema for schema, _, shape in parts if shape.has_key_sets):
-        return emit_conditioned(writer, object_with_keys(writer, parts, path), path, start, end, depth)
+        return emit_conditioned(writer, object_with_keys(writer, parts, path), path, span)
     layout = layout_of(writer, parts)
     if values:
-        return emit_different(writer, parts, layout, values, rule, start, end, depth)
+        return emit_different(writer, parts, layout, values, span)
     if any(FOLLOWED in schema for schema, _, _ in parts) and can_be_followed(layout):
-        return _emit_layout(writer, layout, path, rule, start, end, depth, is_followed=True)
+        return _emit_layout(writer, layout, path, span, is_followed=True)
     is_tracked = writer.options.unique_keys
     if layout.cells and (layout.low > 1 or layout.high is not None or is_tracked):
-        layout = with_few_keys_declared(writer, layout)
-    return _emit_layout(writer, layout, path, rule, start, end, depth)
+        entries, cells = with_few_keys_declared(writer, layout.entries, layout.cells, layout.low)
+        layout = layout._replace(entries=entries, cells=cells)
+    return _emit_layout(writer, layout, path, span)
 
 
-def with_few_keys_declared(writer: Writer, layout: Layout) -> Layout:
-    """The same with free keys of which there are few as declared ones, so that the others do not run out."""
-    entries, cells = list(layout.entries), []
-    most = min(max(FEW_KEYS, layout.low), writer.options.limits.max_tracked_names)
-    for cell in layout.cells:
-        names = texts_of(writer, cell.keys, most)
-        if names is None:
-            cells.append(cell)
-        else:
-            entries += [Entry(name, cell.schemas, False, cell.sets) for name in sorted(names)]
-    return layout._replace(entries=entries, cells=cells)
-
-
-def _emit_layout(
-    writer: Writer,
-    layout: Layout,
-    path: Path,
-    rule: RuleId,
-    start: StateId,
-    end: StateId,
-    depth: int,
-    is_followed: bool = False,
-) -> None:
+def _emit_layout(writer: Writer, layout: Layout, path: Path, span: Span, is_followed: bool = False) -> None:
     entries, cells, low, high, _ = layout
     if writer.void:
         # of values that were found to allow nothing, see `Translation.run`
@@ -126,13 +97,14 @@ def _emit_layout(
         return writer.nothing(f"minProperties is {low}, but only {len(entries)} keys are allowed", path, help)
     is_any_order = len(entries) + (len(cells) > 0) > 1 and _is_any_order(writer, len(entries), path)
     if is_followed:
-        return emit_followed(writer, entries, is_any_order, path, rule, start, end, depth)
+        return FollowedObject(writer, entries, is_any_order, path, span).write()
     is_tracked = writer.options.unique_keys and bool(cells)
     if is_any_order or high is not None or low > 1 or is_tracked:
         counted = CountedObject(entries, cells, low, high, path, is_any_order)
-        emit = emit_set_object if is_any_order or is_tracked or counted.repeats_matter else emit_counted
-        return emit(writer, counted, rule, start, end, depth)
-    return _emit_plain(writer, entries, cells, n_required, low, rule, start, end, depth)
+        if is_any_order or is_tracked or counted.repeats_matter:
+            return SetObject(writer, counted, span).write()
+        return CountingObject(writer, counted, span).write()
+    return _emit_plain(writer, entries, cells, n_required, low, span)
 
 
 def _is_any_order(writer: Writer, n_entries: int, path: Path) -> bool:
@@ -149,18 +121,9 @@ def _is_any_order(writer: Writer, n_entries: int, path: Path) -> bool:
     return False
 
 
-def _emit_plain(
-    writer: Writer,
-    entries: list[Entry],
-    cells: list[Cell],
-    n_required: int,
-    low: int,
-    rule: RuleId,
-    start: StateId,
-    end: StateId,
-    depth: int,
-) -> None:
+def _emit_plain(writer: Writer, entries: list[Entry], cells: list[Cell], n_required: int, low: int, span: Span) -> None:
     """Write an object that counts nothing; `low` is 0, or 1 for an object that must not be empty."""
+    rule, start, end, depth = span
     state_rules, edges, lexemes = writer.rules.state_rules, writer.rules.edges, writer.punctuation
     choose = StateId(len(state_rules))
     if n_required or low:
@@ -171,7 +134,7 @@ def _emit_plain(
         state_rules.extend((rule, rule))
         edges.extend((start, SCAN, lexemes.open_object, opened, NO_GUARD, opened, SKIP, 0, choose, NO_GUARD))
         edges.extend((opened, SCAN, lexemes.close_object, end, NO_GUARD))
-    choose = _emit_entries(writer, entries, bool(cells), n_required, rule, choose, end, depth)
+    choose = _emit_entries(writer, entries, bool(cells), n_required, Span(rule, choose, end, depth))
     if cells:
         after = StateId(len(state_rules))
         state_rules.append(rule)
@@ -184,17 +147,9 @@ def _emit_plain(
         edges.extend((after, SCAN, lexemes.comma, choose, NO_GUARD, after, SCAN, lexemes.close_object, end, NO_GUARD))
 
 
-def _emit_entries(
-    writer: Writer,
-    entries: list[Entry],
-    goes_on: bool,
-    needed: int,
-    rule: RuleId,
-    choose: StateId,
-    end: StateId,
-    depth: int,
-) -> StateId:
-    """Write the declared keys, row by row: most of the time of compiling is here."""
+def _emit_entries(writer: Writer, entries: list[Entry], goes_on: bool, needed: int, span: Span) -> StateId:
+    """Write the declared keys, row by row, and give the state after them: most of the time of compiling is here."""
+    rule, choose, end, depth = span
     state_rules, edges = writer.rules.state_rules, writer.rules.edges
     lexemes, known, place = writer.punctuation, writer.keys, writer.place
     colon, comma, close = lexemes.colon, lexemes.comma, lexemes.close_object
@@ -228,7 +183,7 @@ def _emit_entries(
         left_in_fan -= left_in_fan > 0
         choose = following
         place(schemas, rule, value, after, depth)
-        # edges out of a place stand behind those into it, as tables are filled from the last edge to the first
+        # edges out of a place come after the edges into it, as tables are filled from the last edge to the first
         if has_next:
             edges.extend((after, SCAN, comma, following, NO_GUARD))
         if not needed:

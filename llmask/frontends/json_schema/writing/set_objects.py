@@ -1,69 +1,205 @@
-"""Objects that carry the set of the keys read so far: those whose keys come in any order, or must not be repeated.
+"""Objects that count their keys, or carry the set of the keys read so far.
 
-A run through the rule carries the set (`Rules.add_guard`, `Rules.call_new`): a declared key stands once, required ones
-are there when the object ends, and there is always room left for those that are still missing. Free keys are members
-without a name where their number counts, and are remembered where a repetition could make an invalid object look valid.
+Keys are counted by a guard (`maxProperties`, `minProperties`) in the order of the schema:
+
+    choose[i] -key i, counted-> . -":"-> . -value-> after[i+1]     after -"}"-> end  if the count is large enough
+
+Where keys come in any order, or must not be repeated, a run through the rule carries the set (`Rules.add_guard`,
+`Rules.call_new`): a declared key comes once, required ones are there when the object ends, and there is always room
+left for those that are still missing. Free keys are members without a name where their number counts, and are
+remembered where a repetition could make an invalid object look valid.
 
     any order   "{" -> free;  free -key i, not in the set, which gains it-> . -":"-> . -value-> after
     in order    "{" -> choose[0];  choose[i] -key i-> . -":"-> . -value-> after i;  then free keys as below
     free keys   free -key-> . -":"-> . -value-> after
                 after -","-> free if another key has room; after -"}"-> end if the required are there
 
-In: a `CountedObject`. Out: states and edges between two given states. Cost: about 5 us a property.
+Where keys, and kinds of values, fulfil a condition together (meaning/key_conditions.py), the run carries the set of
+members that were read. Each key asks whether some members to come fulfil the condition with it; the bracket asks
+whether it is fulfilled. In the order of the schema no member before comes any more.
+
+    any order   "{" -> choose;  choose -key i [add i]-> . -":"-> . -value-> after;  after -","-> choose [one more]
+    in order    "{" -> choose[0];  choose[i] -key i [add i]-> . -":"-> . -value-> after[i];  choose[i] -> choose[i+1]
+                after[i] -","-> choose[i+1] [one more]
+    both        after -"}"-> end [fulfilled]
+
+In: a `CountedObject`, a `ConditionedObject`. Out: states and edges between two given states. Cost: about 5 us a
+property.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.lexical.strings import spellings_of
-from llmask.frontends.json_schema.meaning.object_layout import Entry
+from llmask.frontends.json_schema.meaning.contradictions import ALTERNATIVES_HELP
+from llmask.frontends.json_schema.meaning.key_conditions import ConditionedObject
+from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.satisfiable import Need
-from llmask.frontends.json_schema.reading.pointers import pointer
-from llmask.frontends.json_schema.writing.counted_objects import CountedObject
+from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.writing.new_values import kind_of_strings
+from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import ANOTHER, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.writing.writer import Writer
+
+class CountedObject(NamedTuple):
+    """A layout that counts something. `low` is above the number of required keys, or 0.
+
+    is_any_order    declared keys come in any order
+    """
+
+    entries: list[Entry]
+    cells: list[Cell]
+    low: int
+    high: int | None
+    path: Path
+    is_any_order: bool
+
+    @property
+    def repeats_matter(self) -> bool:
+        """Whether the repetition of a free key could make an invalid object look valid."""
+        return bool(self.cells) and self.low > 1
 
 
-def emit_set_object(
-    writer: Writer, wanted: CountedObject, rule: RuleId, start: StateId, end: StateId, depth: int
-) -> None:
-    """Edges from `start` to `end` over every object as wanted.
+class MembersWriter:
+    """Base of what writes the members of one object."""
+
+    def __init__(self, writer: Writer, span: Span) -> None:
+        self.writer = writer
+        self.rules = writer.rules
+        self.span = span
+
+    def open(self, is_needed: bool) -> StateId:
+        """Write the opening bracket, and the other where no key is needed; gives the state before the first key."""
+        rules, lexemes, span = self.rules, self.writer.punctuation, self.span
+        choose = rules.state(span.rule)
+        if is_needed:
+            rules.scan(span.start, lexemes.open_object, choose)
+        else:
+            opened = rules.state(span.rule)
+            rules.scan(span.start, lexemes.open_object, opened)
+            rules.skip(opened, choose)
+            rules.scan(opened, lexemes.close_object, span.end)
+        return choose
+
+    def value(self, named: StateId, schemas: list[SchemaAt], after: StateId, is_relied_on: bool = True) -> StateId:
+        """Write a colon and a value; gives the state before it. `is_relied_on`: by guards, to allow something."""
+        value = self.rules.state(self.span.rule)
+        self.rules.scan(named, self.writer.punctuation.colon, value)
+        self.writer.place(schemas, self.span.rule, value, after, self.span.depth)
+        if is_relied_on:
+            self.writer.note_counted(value, after, schemas)
+        return value
+
+    def new_key(self, here: StateId, keys: int, named: StateId, guard: GuardId) -> None:
+        """Write a key that is not in the set."""
+        kind = kind_of_strings(self.writer.nodes, keys)
+        self.rules.call_new(here, _rule_of_keys(self.writer, keys), named, guard, kind)
+
+
+def _rule_of_keys(writer: Writer, keys: int) -> RuleId:
+    """Rule of the keys of a node; variants without some of them can be made."""
+
+    def rule_over(node: int) -> RuleId:
+        rule, start, end, _ = writer.new_rule("keys")
+        writer.rules.scan(start, node, end)
+        return rule
+
+    def make() -> RuleId:
+        rule = rule_over(keys)
+
+        def variant(texts: list[bytes]) -> RuleId | None:
+            nodes = writer.nodes
+            read = spellings_of(nodes, json.loads(b"[%s]" % b",".join(texts)))
+            left = nodes.without(keys, [read])
+            return None if nodes.is_empty(left) else rule_over(left)
+
+        writer.variants[rule] = variant
+        return rule
+
+    return writer.own_rule(("keys", keys), make)
+
+
+class CountingObject(MembersWriter):
+    """Every object as wanted, which counts its keys in the order of the schema."""
+
+    def __init__(self, writer: Writer, wanted: CountedObject, span: Span) -> None:
+        super().__init__(writer, writer.rule_within(span, wanted.path))
+        self.wanted = wanted
+        self.cap = max(wanted.low, wanted.high or 0)
+
+    def guard(self, low: int = 0, room_for: int = 0, add: int = 0) -> GuardId:
+        """Guard that asks for `low` keys so far, and for `room_for` keys below the greatest number."""
+        high = UNBOUNDED if self.wanted.high is None else self.wanted.high - room_for
+        return self.rules.guard(max(low, 0), high, add, self.cap)
+
+    def write(self) -> None:
+        """Write the edges of the span."""
+        wanted, (rule, _, end, _) = self.wanted, self.span
+        rules, lexemes = self.rules, self.writer.punctuation
+        needed = sum(entry.is_required for entry in wanted.entries)  # required keys from here on
+        need = Need({}, set(), {}, wanted.low)
+        if wanted.low > 1:
+            self.writer.needs[end] = need
+        choose = self.open(is_needed=needed > 0 or wanted.low > 0)
+        n_left = len(wanted.entries)
+        may_end = self.guard(low=wanted.low)
+        for entry in wanted.entries:
+            n_left -= 1
+            needed -= entry.is_required
+            key = self.writer.key_node(entry.name, entry.schemas)
+            after = rules.state(rule)
+            add = self.guard(0, 0 if entry.is_required else 1 + needed, 1)
+            need.members[self._write_value(choose, key, add, entry.schemas, after)] = after
+            if n_left or wanted.cells:
+                following = rules.state(rule)
+                if not entry.is_required:
+                    rules.skip(choose, following, NO_GUARD if wanted.cells else self.guard(wanted.low - n_left))
+                rules.scan(after, lexemes.comma, following, NO_GUARD if needed else self.guard(room_for=1))
+                choose = following
+            if not needed:
+                rules.scan(after, lexemes.close_object, end, may_end)
+        if wanted.cells:
+            after = rules.state(rule)
+            for cell in wanted.cells:
+                add = self.guard(room_for=1, add=1)
+                need.free[self._write_value(choose, cell.keys, add, cell.schemas, after)] = after
+            rules.scan(after, lexemes.comma, choose, self.guard(room_for=1))
+            rules.scan(after, lexemes.close_object, end, may_end)
+
+    def _write_value(self, here: StateId, key: int, add: GuardId, schemas: list[SchemaAt], after: StateId) -> StateId:
+        """A key and its value; gives the state before the value."""
+        named = self.rules.state(self.span.rule)
+        self.rules.scan(here, key, named, add)
+        return self.value(named, schemas, after, is_relied_on=self.wanted.low > 1)
+
+
+class SetObject(MembersWriter):
+    """Every object as wanted, with the set of its keys.
 
     Raises
     ------
     LimitExceeded
         When more than `limits.max_tracked_names` keys have a name.
     """
-    most = writer.options.limits.max_tracked_names
-    if len(wanted.entries) > most:
-        raise LimitExceeded(
-            f"an object of {len(wanted.entries)} properties in any order: at most {most} are remembered"
-            " (limits.max_tracked_names)",
-            pointer(wanted.path),
-            'Raise the limit, or use property_order="schema".',
-        )
-    rules = writer.rules
-    body = rules.rule(pointer(wanted.path))
-    rules.call(start, body, end)
-    last = rules.state(body)
-    rules.final(last)
-    _SetObject(writer, wanted, body, depth).write(rules.start_state(body), last)
 
-
-class _SetObject:
-    def __init__(self, writer: Writer, wanted: CountedObject, rule: RuleId, depth: int) -> None:
-        self.writer = writer
+    def __init__(self, writer: Writer, wanted: CountedObject, span: Span) -> None:
+        most = writer.options.limits.max_tracked_names
+        if len(wanted.entries) > most:
+            raise LimitExceeded(
+                f"an object of {len(wanted.entries)} properties in any order: at most {most} are remembered"
+                " (limits.max_tracked_names)",
+                pointer(wanted.path),
+                'Raise the limit, or use property_order="schema".',
+            )
+        super().__init__(writer, writer.rule_within(span, wanted.path))
         self.wanted = wanted
-        self.rule = rule
-        self.depth = depth
-        rules = writer.rules
+        rules = self.rules
         self.is_any_order = wanted.is_any_order
         self.is_tracked = wanted.repeats_matter or (bool(wanted.cells) and writer.options.unique_keys)
         self.high = UNBOUNDED if wanted.high is None else wanted.high
@@ -83,33 +219,23 @@ class _SetObject:
             return NO_GUARD
         if self.high == UNBOUNDED:
             cap = self.wanted.low if member == ANOTHER else UNBOUNDED
-            return self.writer.rules.add_guard(member, cap=cap)
-        return self.writer.rules.add_guard(member, self.high, self.required)
+            return self.rules.add_guard(member, cap=cap)
+        return self.rules.add_guard(member, self.high, self.required)
 
-    def write(self, start: StateId, end: StateId) -> None:
-        """Edges from `start` to `end`, the last state of the rule."""
+    def write(self) -> None:
+        """Write the edges of the span."""
         if self.ends != NO_GUARD:
-            self.writer.needs[end] = self.need
-        wanted, rule = self.wanted, self.rule
-        rules, lexemes = self.writer.rules, self.writer.punctuation
-        choose = rules.state(rule)
-        if self.required or wanted.low:
-            rules.scan(start, lexemes.open_object, choose)
-        else:
-            opened = rules.state(rule)
-            rules.scan(start, lexemes.open_object, opened)
-            rules.skip(opened, choose)
-            rules.scan(opened, lexemes.close_object, end)
+            self.writer.needs[self.span.end] = self.need
+        choose = self.open(is_needed=bool(self.required) or self.wanted.low > 0)
         if not self.is_any_order:
-            choose = self._write_in_order(choose, end)
-        self._write_free(choose, end)
+            choose = self._write_in_order(choose)
+        self._write_free(choose)
 
-    def _write_in_order(self, choose: StateId, end: StateId) -> StateId:
+    def _write_in_order(self, choose: StateId) -> StateId:
         """Write the declared keys in order; gives the state before the free ones."""
-        wanted, rule = self.wanted, self.rule
-        rules, lexemes = self.writer.rules, self.writer.punctuation
+        rules, lexemes, (rule, _, end, _) = self.rules, self.writer.punctuation, self.span
         needed = len(self.required)
-        for at, entry in enumerate(wanted.entries):
+        for at, entry in enumerate(self.wanted.entries):
             needed -= entry.is_required
             after, following = rules.state(rule), rules.state(rule)
             self._write_entry(at, entry, choose, after)
@@ -121,68 +247,117 @@ class _SetObject:
             choose = following
         return choose
 
-    def _write_free(self, choose: StateId, end: StateId) -> None:
-        wanted, rule = self.wanted, self.rule
-        rules, lexemes = self.writer.rules, self.writer.punctuation
+    def _write_free(self, choose: StateId) -> None:
+        rules, lexemes, (rule, _, end, _) = self.rules, self.writer.punctuation, self.span
         after = rules.state(rule)
         if self.is_any_order:
-            for at, entry in enumerate(wanted.entries):
+            for at, entry in enumerate(self.wanted.entries):
                 self._write_entry(at, entry, choose, after)
-        for cell in wanted.cells:
+        for cell in self.wanted.cells:
             named = rules.state(rule)
             if self.is_tracked:
-                add = self.add(ANOTHER) if self.high < UNBOUNDED else NO_GUARD
-                keys = rule_of_keys(self.writer, cell.keys)
-                rules.call_new(choose, keys, named, add, kind_of_strings(self.writer.nodes, cell.keys))
+                self.new_key(choose, cell.keys, named, self.add(ANOTHER) if self.high < UNBOUNDED else NO_GUARD)
             else:
                 rules.scan(choose, cell.keys, named, self.add(ANOTHER))
-            self.need.free[self._write_value(named, cell.schemas, after)] = after
+            self.need.free[self.value(named, cell.schemas, after)] = after
         rules.scan(after, lexemes.comma, choose, self.goes_on)
         rules.scan(after, lexemes.close_object, end, self.ends)
 
     def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId) -> None:
-        named = self.writer.rules.state(self.rule)
+        named = self.rules.state(self.span.rule)
         key = self.writer.key_node(entry.name, entry.schemas)
-        self.writer.rules.scan(here, key, named, self.add(at))
-        value = self._write_value(named, entry.schemas, after)
+        self.rules.scan(here, key, named, self.add(at))
+        value = self.value(named, entry.schemas, after)
         self.need.members[value] = after
         if entry.is_required and self.is_any_order:
             self.need.required.add(value)
 
-    def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId) -> StateId:
-        """A colon and a value; gives the state before the value."""
-        rules = self.writer.rules
-        value = rules.state(self.rule)
-        rules.scan(named, self.writer.punctuation.colon, value)
-        self.writer.place(schemas, self.rule, value, after, self.depth)
-        self.writer.note_counted(value, after, schemas)
-        return value
+
+# --- keys and kinds of values that fulfil a condition
 
 
-def rule_of_keys(writer: Writer, keys: int) -> RuleId:
-    """Rule of the keys of a node; variants without some of them can be made."""
-
-    def make() -> RuleId:
-        rule = _rule_over(writer, keys)
-
-        def variant(texts: list[bytes]) -> RuleId | None:
-            nodes = writer.nodes
-            read = spellings_of(nodes, json.loads(b"[%s]" % b",".join(texts)))
-            left = nodes.without(keys, [read])
-            return None if nodes.is_empty(left) else _rule_over(writer, left)
-
-        writer.variants[rule] = variant
-        return rule
-
-    found: RuleId = writer.own_rule(("keys", keys), make)
-    return found
+def emit_conditioned(writer: Writer, wanted: ConditionedObject | str, path: Path, span: Span) -> None:
+    """Edges over every object as wanted; none where it is a reason why there is no object."""
+    if isinstance(wanted, str):
+        return writer.nothing(wanted, path, ALTERNATIVES_HELP)
+    return _ConditionedObject(writer, wanted, writer.rule_within(span, path)).write()
 
 
-def _rule_over(writer: Writer, node: int) -> RuleId:
-    """A rule of one lexeme."""
-    rules = writer.rules
-    rule = rules.rule("keys")
-    last = rules.state(rule)
-    rules.final(last)
-    rules.scan(rules.start_state(rule), node, last)
-    return rule
+class _ConditionedObject(MembersWriter):
+    def __init__(self, writer: Writer, wanted: ConditionedObject, span: Span) -> None:
+        super().__init__(writer, span)
+        self.wanted = wanted
+        self.is_in_order = writer.options.property_order == "schema"
+        self.ends = self.rules.check_guard(required=wanted.condition)
+        self.numbers: dict[StateId, Sequence[int]] = {}  # of members, by the state before their value
+        self.need = writer.needs[span.end] = Need({}, set(), {}, 0, wanted.condition, self.numbers)
+
+    def write(self) -> None:
+        wanted = self.wanted
+        choose = self.open(is_needed=wanted.condition.n_to_come(()) > 0)
+        after = self.rules.state(self.span.rule)
+        passed = 0
+        if self.is_in_order:
+            for _, same_name in groupby(wanted.entries, key=lambda one: one[1].name):
+                members = list(same_name)
+                passed = members[-1][0] + 1
+                choose = self._write_name(members, choose, passed)
+        else:
+            self._write_members(wanted.entries, choose, after)
+        if wanted.cells or not self.is_in_order:
+            self._write_free(choose, after, passed)
+            self._write_end(after, choose, passed)
+
+    def _write_name(self, members: list[tuple[int, Entry]], choose: StateId, passed: int) -> StateId:
+        """Write a name in order, with values of each class; gives the state before the next one."""
+        after, following = self.rules.state(self.span.rule), self.rules.state(self.span.rule)
+        self._write_members(members, choose, after)
+        self.rules.skip(choose, following)
+        self._write_end(after, following, passed)
+        return following
+
+    def _write_members(self, members: list[tuple[int, Entry]], choose: StateId, after: StateId) -> None:
+        for member, entry in members:
+            passed = member if self.is_in_order else 0
+            add = self.rules.add_guard(member, required=self.wanted.condition, passed=passed)
+            named = self.rules.state(self.span.rule)
+            self.rules.scan(choose, self.writer.key_node(entry.name, entry.schemas), named, add)
+            self._write_value(named, entry.schemas, after, (member,))
+
+    def _write_free(self, choose: StateId, after: StateId, passed: int) -> None:
+        rules, condition = self.rules, self.wanted.condition
+        for keys, schemas, members in self.wanted.cells:
+            chosen, before = rules.state(self.span.rule), choose
+            for member in members:
+                rules.skip(before, chosen, rules.add_guard(member, required=condition, passed=passed))
+                before = rules.state(self.span.rule)
+                rules.skip(choose, before, rules.check_guard(required=[member]))
+            guards = [NO_GUARD] if self.wanted.goes_on or not members else []
+            if self.is_in_order and not members:
+                guards = [self.ends, rules.more_guard(condition, passed)]
+            for guard in guards:
+                rules.skip(before, chosen, guard)
+            named = rules.state(self.span.rule)
+            if self.wanted.is_tracked:
+                self.new_key(chosen, keys, named, NO_GUARD)
+            else:
+                rules.scan(chosen, keys, named)
+            self._write_value(named, schemas, after, members)
+
+    def _write_end(self, after: StateId, choose: StateId, passed: int) -> None:
+        """The bracket, where the condition is fulfilled, and a comma where a key may come: none below `passed`."""
+        rules, wanted, lexemes = self.rules, self.wanted, self.writer.punctuation
+        if not all(cell.members for cell in wanted.cells):
+            rules.scan(after, lexemes.comma, choose)
+        else:
+            rules.scan(after, lexemes.comma, choose, rules.more_guard(wanted.condition, passed))
+            for cell in wanted.cells if wanted.goes_on else ():  # there may be another key of the same kind
+                rules.scan(after, lexemes.comma, choose, rules.check_guard(required=[cell.members[-1]]))
+        rules.scan(after, lexemes.close_object, self.span.end, self.ends)
+
+    def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId, members: Sequence[int]) -> None:
+        """A colon and a value, which makes one of some members."""
+        value = self.value(named, schemas, after)
+        if members:
+            self.need.members[value] = after
+            self.numbers[value] = members

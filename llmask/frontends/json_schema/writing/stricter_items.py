@@ -19,24 +19,21 @@ import json
 from collections import Counter
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.frontends.json_schema.lexical.number_machines import MAX_DIGITS
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.finite import finite_values
 from llmask.frontends.json_schema.meaning.instances import equality_key
 from llmask.frontends.json_schema.meaning.object_layout import key_schemas
+from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, types_of
 from llmask.frontends.json_schema.meaning.satisfiable import productive_states
-from llmask.frontends.json_schema.meaning.synthetic import all_of, any_of
-from llmask.frontends.json_schema.meaning.types import types_of
+from llmask.frontends.json_schema.meaning.synthetic import all_of, any_of, of_types
 from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.frontends.json_schema.writing.different_objects import all_but
+from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import EDGE_FIELDS, RuleId
 from llmask.work import spend
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
-    from llmask.frontends.json_schema.writing.writer import Writer
 
 MOST_PROPERTIES = 3  # that are taken as alternatives; each is written with all that the item's schema says
 UNLISTED = Decimal("Infinity")  # in place of numbers of so many digits that no schema lists them
@@ -75,7 +72,7 @@ def stricter_rule(writer: Writer, schemas: list[SchemaAt], texts: list[bytes], p
         scalars = [kind for kind in scalars if kind != "number"]
         values = [value for value in values if type(value) is not Decimal]
     if scalars:
-        kinds = writer.synthetic(("types", *scalars), lambda: {"type": scalars}), path
+        kinds = of_types(writer, scalars, path)
         listed = [value for value in values if type(value) not in (dict, list)]
         found.append(all_of(writer, [kinds, all_but(writer, listed, path)], path) if listed else kinds)
     rule = writer.rule_of([*schemas, any_of(writer, found, path)])
@@ -113,7 +110,7 @@ def _differing_in_one(
         others = [all_but(writer, listed, path)] if listed else []
         if unlisted:
             kinds = [kind for kind in ("object", "array", *SCALARS) if kind not in unlisted]
-            others.append((writer.synthetic(("types", *kinds), partial(dict, type=kinds)), path))
+            others.append(of_types(writer, kinds, path))
         if others:
             other = others[0] if len(others) == 1 else all_of(writer, others, path)
             schema["properties"] = {name: other[0]}

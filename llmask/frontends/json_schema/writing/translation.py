@@ -2,7 +2,7 @@
 
 A place is a list of schemas that hold there, a start state and an end state of some rule. Places that need more than
 their own keywords, or lie deep, wait in a list, so no schema is too deep for the interpreter; others are written at
-once, between the edges into and out of them, which is the order that `load_rules` settles in one round. What stands
+once, between the edges into and out of them, which is the order that `load_rules` settles in one round. What is
 once in the schema is written in place, which leaves the parser fewer rules to predict and complete; what is referred
 to, and what several schemas describe together, becomes a rule of its own, known by the identities of its schemas, so
 recursion ends in a call of a rule that exists already.
@@ -15,15 +15,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.lexical.lexemes import white_space
-from llmask.frontends.json_schema.meaning.alternatives import n_ways, overlaps, pairs_to_prove, without_shared_types
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.choices import settle, settle_strings
-from llmask.frontends.json_schema.meaning.closed import closed
-from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
+from llmask.frontends.json_schema.meaning.choices import (
+    n_ways,
+    overlaps,
+    pairs_to_prove,
+    settle,
+    settle_strings,
+    without_shared_types,
+)
+from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, strings_of, with_alternative
 from llmask.frontends.json_schema.meaning.context import circle
 from llmask.frontends.json_schema.meaning.contradictions import (
     ALTERNATIVES_HELP,
@@ -32,33 +37,29 @@ from llmask.frontends.json_schema.meaning.contradictions import (
     false_help,
     types_help,
 )
-from llmask.frontends.json_schema.meaning.discriminators import pairs_left
+from llmask.frontends.json_schema.meaning.evaluated import closed
 from llmask.frontends.json_schema.meaning.key_conditions import conditioned_object
-from llmask.frontends.json_schema.meaning.marks import marks_of
-from llmask.frontends.json_schema.meaning.names import strings_of
-from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
+from llmask.frontends.json_schema.meaning.marks import marks_of, pairs_left
+from llmask.frontends.json_schema.meaning.place import ALL_TYPES, Conjunction, Part, SchemaAt, types_of
 from llmask.frontends.json_schema.meaning.satisfiable import states_that_lead_on
 from llmask.frontends.json_schema.meaning.scalars import scalar_node
-from llmask.frontends.json_schema.meaning.synthetic import negated
-from llmask.frontends.json_schema.meaning.types import ALL_TYPES, types_of
+from llmask.frontends.json_schema.meaning.synthetic import negated, of_types
 from llmask.frontends.json_schema.reading.keywords import FOLLOWED, WITHOUT_CONTAINS
+from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.writing.arrays import emit_array
-from llmask.frontends.json_schema.writing.conditioned_objects import emit_conditioned
+from llmask.frontends.json_schema.writing.arrays import emit_array, emit_counted_array
+from llmask.frontends.json_schema.writing.followed_objects import FollowedArray
 from llmask.frontends.json_schema.writing.new_values import most_followed_items
 from llmask.frontends.json_schema.writing.objects import emit_object
+from llmask.frontends.json_schema.writing.set_objects import emit_conditioned
 from llmask.frontends.json_schema.writing.values import emit_values, listed_node, scalar_spellings
-from llmask.frontends.json_schema.writing.writer import Writer
+from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import EDGE_FIELDS, FIRST_FOLLOWING, NO_GUARD, SCAN, RuleId, StateId
 from llmask.grammar.rules import Rules, RuleTemplate
+from llmask.regex.nodes import RegexNodes
 from llmask.work import share, spend
 
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.reading.options import SchemaOptions
-    from llmask.regex.nodes import RegexNodes
-
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
-MAX_SHAPES = 100_000
 MANY_WAYS = 200  # combinations of alternatives beyond which objects are written by a condition on their keys
 MANY_PAIRS = 15  # the same of alternatives of oneOf that may overlap
 MOST_WAYS, MOST_PAIRS = 1_000_000, 60  # the same, also where values divide into classes that are hard to write
@@ -86,7 +87,7 @@ class Translation(Writer):
         self._path: Path = ()  # of the place that is written, for messages
         self.n_stricter = 0  # variants that allow less than they could, see `make_variant`
         self._too_many: dict[RuleId, int] = {}  # without so many texts a rule takes more than a step may
-        self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
+        self._waiting: list[tuple[list[SchemaAt], Span, bool]] = []
 
     def run(self) -> Rules:
         """Write all rules: again and without them, when guards relied on places that turn out to allow nothing.
@@ -216,7 +217,7 @@ class Translation(Writer):
         if self.options.whitespace == "flexible" and self.options.max_whitespace:
             rules.ignored = white_space(self.nodes, self.options.max_whitespace)
         schemas = self._followed(self.closed(self._root))
-        rules.start = self.rule_of(schemas) if schemas else self.any_rule()
+        rules.start = self.rule_of(schemas)
         self.write_waiting()
 
     def write_waiting(self) -> None:
@@ -241,7 +242,7 @@ class Translation(Writer):
     # --- places
 
     def place(self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
-        """Let everything that fulfils `schemas` stand between two states, now or later."""
+        """Write everything that fulfils `schemas` between two states, now or later."""
         self._work += 1
         if self._work > self._max_work:
             self.count_work(0)
@@ -262,7 +263,7 @@ class Translation(Writer):
                             self.rules.edges.extend((start, SCAN, lexeme, end, NO_GUARD))
                             return
                     if kind in SCALARS:
-                        self._write_parts([(schema, path, shape)], rule, start, end, depth)
+                        self._write_parts([(schema, path, shape)], Span(rule, start, end, depth))
                         return
                     if depth < MAX_DEPTH_AT_ONCE and not self.shares_places:
                         above, self._path = self._path, path
@@ -270,33 +271,29 @@ class Translation(Writer):
                         if shape.is_open:
                             self.rules.call(start, self.any_rule(), end)
                         else:
-                            self._write_parts([(schema, path, shape)], rule, start, end, depth + 1)
+                            self._write_parts([(schema, path, shape)], Span(rule, start, end, depth + 1))
                         self._path = above
                         return
-        self._waiting.append((schemas, rule, start, end, depth + 1, False))
+        self._waiting.append((schemas, Span(rule, start, end, depth + 1), False))
 
-    def _write(
-        self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int, is_body: bool
-    ) -> None:
+    def _write(self, schemas: list[SchemaAt], span: Span, is_body: bool) -> None:
         """Write the edges of a place that waited; the body of a rule is written out, other shared places are called."""
         path = schemas[0][1]
-        self.check_depth(depth, path)
+        self.check_depth(span.depth, path)
         if not is_body:
             schemas = self._followed(schemas)
-            if not schemas:
-                return self.rules.call(start, self.any_rule(), end)
-            if len(schemas) > 1 or self.shares_places or not self._stands_in_place(*schemas[0], path):
-                return self.rules.call(start, self.rule_of(schemas), end)
+            if len(schemas) != 1 or self.shares_places or not self._stands_in_place(*schemas[0], path):
+                return self.rules.call(span.start, self.rule_of(schemas), span.end)
         schema, at = schemas[0]
         if len(schemas) == 1 and type(schema) is dict:
             shape = self.shape(schema, at)
             if shape.is_plain and not shape.is_open:  # most are
                 self.count_work()
-                return self._write_parts([(schema, at, shape)], rule, start, end, depth)
-        return self.write_conjunction(conjunction_of(self, schemas), path, rule, start, end, depth)
+                return self._write_parts([(schema, at, shape)], span)
+        return self.write_conjunction(conjunction_of(self, schemas), path, span)
 
     def _stands_in_place(self, schema: Any, at: Path, path: Path) -> bool:
-        """Whether a place is written where it stands: what is not referred to and takes in nothing from elsewhere.
+        """Whether a place is written where it is: what is not referred to and takes in nothing from elsewhere.
 
         Everything else must be a rule, as it may lead back to itself.
         """
@@ -322,14 +319,14 @@ class Translation(Writer):
 
     def rule_of(self, schemas: list[SchemaAt]) -> RuleId:
         """Rule of everything that fulfils `schemas`."""
+        if not schemas:
+            return self.any_rule()
         key = self.place_key(schemas)
         rule = self._rule_of.get(key)
         if rule is None:
-            rules = self.rules
-            rule = self._rule_of[key] = rules.rule(pointer(schemas[0][1]))
-            end = rules.state(rule)
-            rules.final(end)
-            self._waiting.append((schemas, rule, rules.start_state(rule), end, 0, True))
+            span = self.new_rule(pointer(schemas[0][1]))
+            rule = self._rule_of[key] = span.rule
+            self._waiting.append((schemas, span, True))
         return rule
 
     def any_rule(self) -> RuleId:
@@ -349,24 +346,22 @@ class Translation(Writer):
                 end = rules.state(rule)
                 rules.final(end)
                 for kind in ALL_TYPES:
-                    self._write_type(kind, [], rule, start, end, 0)
+                    self._write_type(kind, [], Span(rule, start, end, 0))
                 if is_template:
                     self.nodes.memo[key] = RuleTemplate(rules, rule, n_edges)
             else:
                 template.write(rules, rule)
         return self._any
 
-    def write_conjunction(
-        self, conjunction: Conjunction, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
-    ) -> None:
+    def write_conjunction(self, conjunction: Conjunction, path: Path, span: Span) -> None:
         """Write the alternatives of a place, one choice after the other."""
         if conjunction.false_at is not None:
             help = None if self.reasons else false_help(self.schema, conjunction.false_at)
             return self.nothing("the schema is false", conjunction.false_at, help)
         if not conjunction.choices:
             if not conjunction.parts:
-                return self.rules.call(start, self.any_rule(), end)
-            return self._write_parts(conjunction.parts, rule, start, end, depth)
+                return self.rules.call(span.start, self.any_rule(), span.end)
+            return self._write_parts(conjunction.parts, span)
         if conjunction.parts or len(conjunction.choices) > 1:
             conjunction = settle(self, conjunction)
             if conjunction.false_at is not None:
@@ -374,9 +369,9 @@ class Translation(Writer):
                     "none of the alternatives fulfils the other keywords", conjunction.false_at, ALTERNATIVES_HELP
                 )
             if not conjunction.choices:
-                return self._write_parts(conjunction.parts, rule, start, end, depth)
+                return self._write_parts(conjunction.parts, span)
         if types_of(conjunction.parts) == ("string",) and not self._lists_values(conjunction):
-            return self._write_strings(settle_strings(self, conjunction), path, start, end)
+            return self._write_strings(settle_strings(self, conjunction), path, span)
         index = min(range(len(conjunction.choices)), key=lambda index: len(conjunction.choices[index].schemas))
         choice = conjunction.choices[index]
         if choice.keyword == "oneOf":
@@ -393,7 +388,7 @@ class Translation(Writer):
             pairs = pairs_to_prove(self, rest, choice)
         is_large = len(pairs) > MANY_PAIRS or (ways > MANY_WAYS and ways > len(choice.schemas))
         is_too_large = len(pairs) > MOST_PAIRS or ways > MOST_WAYS
-        if is_large and self._write_conditioned(conjunction, path, is_too_large, rule, start, end, depth):
+        if is_large and self._write_conditioned(conjunction, path, is_too_large, span):
             return None
         if choice.keyword == "oneOf":
             others = overlaps(self, rest, choice, pairs)
@@ -410,27 +405,18 @@ class Translation(Writer):
             schemas = [member, *(negated(self, *choice.schemas[other]) for other in others.get(at, ()))]
             if not is_bare:
                 other = with_alternative(self, conjunction, index, schemas)
-                self.write_conjunction(other, member[1], rule, start, end, depth)
+                self.write_conjunction(other, member[1], span)
                 continue
             listed = self._scalars_of(*member) if len(schemas) == 1 else None
             if listed is not None:
                 spellings += listed
             else:
-                self._waiting.append((schemas, rule, start, end, depth + 1, False))
+                self._waiting.append((schemas, span._replace(depth=span.depth + 1), False))
         if spellings:
-            self.rules.scan(start, listed_node(self, spellings), end)
+            self.rules.scan(span.start, listed_node(self, spellings), span.end)
         return None
 
-    def _write_conditioned(
-        self,
-        conjunction: Conjunction,
-        path: Path,
-        is_needed: bool,
-        rule: RuleId,
-        start: StateId,
-        end: StateId,
-        depth: int,
-    ) -> bool:
+    def _write_conditioned(self, conjunction: Conjunction, path: Path, is_needed: bool, span: Span) -> bool:
         """Write objects by one condition on their keys, and other types as before; whether that is possible."""
         types = types_of(conjunction.parts)
         if "object" not in types:
@@ -443,16 +429,16 @@ class Translation(Writer):
         if found is None:
             self._synthetic[in_vain] = True
             return False
-        emit_conditioned(self, found, path, start, end, depth)
+        emit_conditioned(self, found, path, span)
         others = [kind for kind in types if kind != "object"]
         if others:
-            told = self.synthetic(("types", *others), lambda: {"type": others})
+            told, _ = of_types(self, others, path)
             rest = conjunction.copy()
             rest.parts.append((told, path, self.shape(told, path)))
-            self.write_conjunction(rest, path, rule, start, end, depth)
+            self.write_conjunction(rest, path, span)
         return True
 
-    def _write_strings(self, conjunction: Conjunction, path: Path, start: StateId, end: StateId) -> None:
+    def _write_strings(self, conjunction: Conjunction, path: Path, span: Span) -> None:
         """Write strings as one regular expression; where that is too large, as several, of half the alternatives."""
         index = max(
             range(len(conjunction.choices)), key=lambda index: len(conjunction.choices[index].schemas), default=0
@@ -467,15 +453,15 @@ class Translation(Writer):
             schemas = conjunction.choices[index].schemas
             if len(schemas) == 1:
                 one = with_alternative(self, conjunction, index, schemas)
-                return self._write_strings(one, path, start, end)
+                return self._write_strings(one, path, span)
             for part in (schemas[: len(schemas) // 2], schemas[len(schemas) // 2 :]):
                 half = conjunction.copy()
                 half.choices[index] = half.choices[index]._replace(schemas=part)
-                self._write_strings(half, path, start, end)
+                self._write_strings(half, path, span)
             return None
         if node == self.nodes.EMPTY:
             return self.nothing("no string fulfils all of the schemas that hold here", path, STRINGS_HELP)
-        return self.rules.scan(start, node, end)
+        return self.rules.scan(span.start, node, span.end)
 
     def _lists_values(self, conjunction: Conjunction) -> bool:
         """Whether some alternative names values, which have one spelling; other strings are one regular expression."""
@@ -493,33 +479,33 @@ class Translation(Writer):
             return None
         return scalar_spellings(self, (schema, path, shape))
 
-    def _write_parts(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+    def _write_parts(self, parts: list[Part], span: Span) -> None:
         """Write what the own keywords of all `parts` leave."""
         for _, _, shape in parts:
             if shape.has_values:
-                return emit_values(self, parts, rule, start, end, depth)
+                return emit_values(self, parts, span)
         if len(parts) == 1 and type(kind := parts[0][0].get("type")) is str:
-            return self._write_type(kind, parts, rule, start, end, depth)
+            return self._write_type(kind, parts, span)
         types = types_of(parts)
         if not types:
             reason = "no type fulfils all of the schemas that hold here"
             return self.nothing(reason, parts[0][1], None if self.reasons else types_help(parts))
         for kind in types:
-            self._write_type(kind, parts, rule, start, end, depth)
+            self._write_type(kind, parts, span)
         return None
 
-    def _write_type(self, kind: str, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+    def _write_type(self, kind: str, parts: list[Part], span: Span) -> None:
         if kind == "object":
-            return emit_object(self, parts, rule, start, end, depth)
+            return emit_object(self, parts, span)
         if kind == "array":
-            return self._write_array(parts, rule, start, end, depth)
+            return self._write_array(parts, span)
         node = scalar_node(self, kind, parts)
         if node == self.nodes.EMPTY:
             help = None if self.reasons else bounds_help(kind, parts)
             return self.nothing(f"no {kind} fulfils all of its keywords", parts[0][1], help)
-        return self.rules.scan(start, node, end)
+        return self.rules.scan(span.start, node, span.end)
 
-    def _write_array(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+    def _write_array(self, parts: list[Part], span: Span) -> None:
         path = parts[0][1] if parts else ROOT
         layout = ArrayLayout(self, parts)
         if layout.is_unique and layout.is_not_unique:
@@ -528,22 +514,18 @@ class Translation(Writer):
         if layout.is_unique and layout.counted:
             from llmask.frontends.json_schema.writing.unique_counted_arrays import emit_unique_counted_array
 
-            return emit_unique_counted_array(self, layout, path, rule, start, end, depth)
+            return emit_unique_counted_array(self, layout, path, span)
         if layout.is_unique:
-            from llmask.frontends.json_schema.writing.unique_arrays import emit_unique_array
+            from llmask.frontends.json_schema.writing.unique_arrays import UniqueArray
 
-            return emit_unique_array(self, layout, path, rule, start, end)
+            return UniqueArray(self, layout, path).write(span)
         if layout.is_not_unique:
-            from llmask.frontends.json_schema.writing.equal_items import emit_equal_items, refuses_equal_items
+            from llmask.frontends.json_schema.writing.unique_arrays import emit_equal_items, refuses_equal_items
 
             if not refuses_equal_items(self, layout, parts):
-                return emit_equal_items(self, layout, path, start, end)
+                return emit_equal_items(self, layout, path, span)
         if layout.counted:
-            from llmask.frontends.json_schema.writing.contained import emit_counted_array
-
-            return emit_counted_array(self, layout, path, rule, start, end, depth)
+            return emit_counted_array(self, layout, path, span)
         if any(FOLLOWED in schema for schema, _, _ in parts) and most_followed_items(layout):
-            from llmask.frontends.json_schema.writing.followed_arrays import emit_followed_array
-
-            return emit_followed_array(self, layout, path, rule, start, end, depth)
-        return emit_array(self, layout, path, rule, start, end, depth)
+            return FollowedArray(self, layout, path, span).write()
+        return emit_array(self, layout, path, span)

@@ -1,4 +1,4 @@
-"""`uniqueItems`: items that all differ.
+"""`uniqueItems`: items that all differ; and its negation, two items are equal.
 
 A run through the rule remembers the items that it has read (`Rules.call_new`), and each next one is read by a rule that
 derives none of them: written when a sequence first gets there, by this module, as the item's schema and the negation
@@ -9,55 +9,102 @@ needs must not be taken: of items that still have to come, those with listed val
 Items after `prefixItems` are all alike, so none of them takes away what the others need. Where another item is not
 demanded, no comma is offered when nothing is left to follow it.
 
-In: the layout of an array. Out: states and edges; later, rules of items. Cost: that of an array; a rule of an item with
-k items before it about 100 us and 1 us for each of those.
+Items of many types are divided by how another one is told from those before it; else they would be called for as
+numbers in several writings are, by a rule for each set of items that may have been read:
+
+    null, true, false     members of the run's set, as declared keys are: a guard lets each pass once
+    any number            open once it has no exponent: whatever was read of one may become infinitely many others
+                          (0e may not)
+    strings and the rest  as `new_values.py` says
+
+The negation remembers items as well. As long as all differ the array goes on: an item that is new leads back to the
+loop, one that was there already leads out of it, to items of which nothing is remembered. There can always be another
+item, so nothing has to be foreseen; an array whose length has a limit would have to know which item is the last that
+can still be equal to one before it, and is refused.
+
+    different[i] -new-> .   -","-> different[i + 1]
+    different[i] -again-> taken
+    free[i] -any item-> taken       taken -","-> free[i + 1]       taken -"]"-> end
+
+In: the layout of an array. Out: states and edges; later, rules of items. Cost: that of an array, twice for the
+negation; a rule of an item with k items before it about 100 us and 1 us for each of those.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
+from llmask.frontends.json_schema.lexical.lexemes import lexemes_of_types
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
+from llmask.frontends.json_schema.meaning.choices import settle
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.contradictions import DIFFERENT_HELP
 from llmask.frontends.json_schema.meaning.finite import finite_values
 from llmask.frontends.json_schema.meaning.instances import equality_key, type_of, values_of_texts
 from llmask.frontends.json_schema.meaning.matching import Matching
-from llmask.frontends.json_schema.meaning.types import types_of
-from llmask.frontends.json_schema.reading.keywords import FOLLOWED
+from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, types_of
+from llmask.frontends.json_schema.meaning.scalars import range_of
+from llmask.frontends.json_schema.meaning.synthetic import of_types
+from llmask.frontends.json_schema.reading.keywords import FOLLOWED, NOT_UNIQUE
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.writing.different_objects import all_but
-from llmask.frontends.json_schema.writing.divided_items import LITERALS, item_parts
-from llmask.frontends.json_schema.writing.new_values import kind_of_place
+from llmask.frontends.json_schema.writing.new_values import is_fulfilled, kind_of_place
 from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
-from llmask.grammar.kinds import (
-    CALL_NEW,
-    CALL_OPEN,
-    CALL_PLAIN,
-    NO_GUARD,
-    UNBOUNDED,
-    GuardId,
-    RuleId,
-    StateId,
-)
+from llmask.frontends.json_schema.writing.writer import Span, Writer
+from llmask.grammar.kinds import ANOTHER, CALL_NEW, CALL_OPEN, CALL_PLAIN, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.writing.writer import Writer
+LITERALS = (b"null", b"false", b"true")  # by their number in the set
+VALUES: tuple[Any, ...] = (None, False, True)
 
 
-def emit_unique_array(
-    writer: Writer, layout: ArrayLayout, path: Path, rule: RuleId, start: StateId, end: StateId
-) -> None:
-    """Edges from `start` to `end` over every array of a layout whose items all differ.
+class ItemParts(NamedTuple):
+    """literals: positions in LITERALS; numbers: their rule, if any number is allowed; rest: schemas, or None."""
 
-    Raises
-    ------
-    LimitExceeded
-        When more items must come than are remembered.
-    """
-    _UniqueArray(writer, layout, path).write(start, end)
+    literals: list[int]
+    numbers: RuleId | None
+    rest: list[SchemaAt] | None
+
+
+def item_parts(writer: Writer, schemas: list[SchemaAt]) -> ItemParts | None:
+    """The parts of an item, or None where there is nothing to divide."""
+    path = schemas[0][1] if schemas else ()
+    conjunction = settle(writer, conjunction_of(writer, schemas))
+    types = types_of(conjunction.parts)
+    if conjunction.false_at is not None or (len(types) == 1 and types[0] != "number"):
+        return None
+    literals = finite_values(writer, [*schemas, of_types(writer, ("null", "boolean"), path)], len(LITERALS))
+    if literals is None:
+        return None
+    rest = [name for name in types if name not in ("null", "boolean")]
+    numbers = None
+    if "number" in types and _is_free_number(writer, [*schemas, of_types(writer, ("number",), path)]):
+        numbers = _plain_numbers(writer)
+        rest = [name for name in rest if name not in ("number", "integer")]
+    found = [at for at, literal in enumerate(VALUES) if any(literal is value for value in literals)]
+    if not found and numbers is None:
+        return None
+    return ItemParts(found, numbers, [*schemas, of_types(writer, rest, path)] if rest else None)
+
+
+def _is_free_number(writer: Writer, schemas: list[SchemaAt]) -> bool:
+    conjunction = settle(writer, conjunction_of(writer, schemas))
+    if conjunction.false_at is not None or conjunction.choices:
+        return False
+    if types_of(conjunction.parts) != ("number",) or any(shape.has_values for _, _, shape in conjunction.parts):
+        return False
+    return range_of(writer, conjunction.parts, "number") is None
+
+
+def _plain_numbers(writer: Writer) -> RuleId:
+    """Rule of every number, written without exponent."""
+
+    def make() -> RuleId:
+        rule, start, end, _ = writer.new_rule("number")
+        writer.rules.scan(start, lexemes_of_types(writer.nodes, "plain")["number"], end)
+        return rule
+
+    return writer.own_rule("plain numbers", make)
 
 
 def check_number(writer: Writer, layout: ArrayLayout, path: Path) -> None:
@@ -80,35 +127,29 @@ def without_values(writer: Writer, schemas: list[SchemaAt], texts: list[bytes], 
 def _rule_without(writer: Writer, schemas: list[SchemaAt], values: list[Any], path: Path) -> RuleId:
     """Rule of everything that fulfils `schemas` but `values`.
 
-    Objects and arrays of which no value is one are a rule that all variants share: the first mask behind a quote asked
+    Objects and arrays of which no value is one are a rule that all variants share: the first mask after a quote asked
     for 90 of them, a text each, and wrote 12,000 edges over objects in each of 30.
     """
     if not values:
-        return writer.rule_of(schemas) if schemas else writer.any_rule()
+        return writer.rule_of(schemas)
     named = {kind if (kind := type_of(value, path)) != "integer" else "number" for value in values}
     allowed = types_of(conjunction_of(writer, schemas).parts)
     others = [kind for kind in allowed if kind not in named and (kind != "integer" or "number" not in named)]
     refused = all_but(writer, values, path)
     if len(others) == len(allowed) or not {"object", "array"}.intersection(others):
         return writer.rule_of([*schemas, refused])
-    rules = writer.rules
-    rule = rules.rule(pointer(path))
-    last = rules.state(rule)
-    rules.final(last)
+    rule, start, end, _ = writer.new_rule(pointer(path))
     for part in (
-        [*schemas, _typed(writer, others, path)],
-        [*schemas, _typed(writer, [kind for kind in allowed if kind not in others], path), refused],
+        [*schemas, of_types(writer, others, path)],
+        [*schemas, of_types(writer, [kind for kind in allowed if kind not in others], path), refused],
     ):
-        rules.call(rules.start_state(rule), writer.rule_of(part), last)
+        writer.rules.call(start, writer.rule_of(part), end)
     return rule
 
 
-def _typed(writer: Writer, kinds: list[str], path: Path) -> SchemaAt:
-    """The schema of all values of some types."""
-    return writer.synthetic(("types", *kinds), lambda: {"type": kinds}), path
+class UniqueArray:
+    """Every array of a layout whose items all differ."""
 
-
-class _UniqueArray:
     def __init__(self, writer: Writer, layout: ArrayLayout, path: Path) -> None:
         self.writer = writer
         self.layout = layout
@@ -150,7 +191,14 @@ class _UniqueArray:
             items.append((n_prefix, self.finite(n_prefix), low - n_prefix))
         return [(index, values, n) for index, values, n in items if values is not None and len(values) < low]
 
-    def write(self, start: StateId, end: StateId) -> None:
+    def write(self, span: Span) -> None:
+        """Write the edges of a span.
+
+        Raises
+        ------
+        LimitExceeded
+            When more items must come than are remembered.
+        """
         writer, layout, path = self.writer, self.layout, self.path
         rules, lexemes = writer.rules, writer.punctuation
         low, high = layout.low, self.high
@@ -161,10 +209,7 @@ class _UniqueArray:
             reason = "the items that must be there do not have enough different values"
             return writer.nothing(reason, path, DIFFERENT_HELP)
         check_number(writer, layout, path)
-        body = rules.rule(pointer(path))
-        rules.call(start, body, end)
-        start, last = rules.start_state(body), rules.state(body)
-        rules.final(last)
+        body, start, last, _ = writer.rule_within(span, path)
         n_chain = layout.n_prefix if high is None else min(layout.n_prefix, high)
         if low == 0:
             opened = rules.state(body)
@@ -172,7 +217,7 @@ class _UniqueArray:
             rules.scan(opened, lexemes.close_array, last)
         if high == 0:
             return None
-        # the first item stands alone: its rule is called as it is, as nothing was read before it
+        # the first item is written alone: its rule is called as it is, as nothing was read before it
         item = rules.state(body)
         rules.scan(start, lexemes.open_array, item)
         n_alone = max(n_chain, 1)
@@ -210,7 +255,7 @@ class _UniqueArray:
         return None
 
     def _call(self, index: int, start: StateId, end: StateId, schemas: list[SchemaAt]) -> None:
-        """Call for a new value of `schemas`, those of an item or of a part of them."""
+        """Call for a new value of `schemas`, what an item or a part of it fulfils."""
         writer = self.writer
         # where all items are alike, how many there are tells whether another one is left
         kind = kind_of_place(writer, schemas, is_followed=self.finite(index) is None or self.layout.n_prefix == 0)
@@ -238,19 +283,14 @@ class _UniqueArray:
         key = ("unique", writer.place_key(wanted), id(self.layout), index)
 
         def make() -> RuleId:
-            rules = writer.rules
-            rule = rules.rule(pointer(self.path))
-            last = rules.state(rule)
-            rules.final(last)
-            whole = writer.rule_of(wanted) if wanted else writer.any_rule()
-            rules.call(rules.start_state(rule), whole, last)
+            rule, start, end, _ = writer.new_rule(pointer(self.path))
+            writer.rules.call(start, writer.rule_of(wanted), end)
             writer.variants[rule] = lambda texts: self._made(index, values_of_texts(texts), schemas)
             if self.finite(index) is None and may_be_stricter(writer, wanted):
                 writer.stricter[rule] = lambda texts: stricter_rule(writer, wanted, texts, self.path)
             return rule
 
-        found: RuleId = writer.own_rule(key, make)
-        return found
+        return writer.own_rule(key, make)
 
     def _made(self, index: int, values: list[Any], schemas: list[SchemaAt] | None = None) -> RuleId:
         """Rule of the item at `index`, or of a part of it, after those of `values`."""
@@ -269,3 +309,53 @@ class _UniqueArray:
     def _leaves_values(self, index: int) -> bool:
         """Whether the item at `index` may have to leave values to those that come after it."""
         return index < self.layout.n_prefix and self.matching.has_items_after(index)
+
+
+# --- the negation: two items are equal
+
+
+def can_be_written(writer: Writer, layout: ArrayLayout) -> bool:
+    """Whether there is always room for another item, and nothing but their number and equality counts."""
+    return layout.high is None and not layout.counted and is_fulfilled(writer, layout.schemas_at(layout.n_prefix))
+
+
+def refuses_equal_items(writer: Writer, layout: ArrayLayout, parts: list[Part]) -> bool:
+    """Refuse the negation of `uniqueItems`, that two items are equal, beside what limits the number of items.
+
+    Raises
+    ------
+    UnsupportedSchema
+        Unless the caller chose to ignore such keywords.
+    """
+    if can_be_written(writer, layout):
+        return False
+    for schema, path, _ in parts:
+        if NOT_UNIQUE in schema:
+            reason = 'the negation of "uniqueItems" is not supported where the number of items has a limit'
+            writer.refuse("uniqueItems", path, reason)
+    return True
+
+
+def emit_equal_items(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
+    """Edges over every array of a layout of which two items are equal."""
+    rules, lexemes = writer.rules, writer.punctuation
+    body, start, last, _ = writer.rule_within(span, path)
+    # the set grows with items that are not remembered, too, where their number counts
+    is_counted = layout.low > 2
+    add = rules.add_guard(ANOTHER, cap=layout.low) if is_counted else NO_GUARD
+    ends = rules.check_guard(layout.low) if is_counted else NO_GUARD
+    last_index = layout.n_prefix  # of the items from there on
+    different = [rules.state(body) for _ in range(last_index + 1)]  # before each item: all before it differ
+    free = [rules.state(body) for _ in range(last_index + 1)]  # two before it are equal
+    rules.scan(start, lexemes.open_array, different[0])
+    for index in range(last_index + 1):
+        following = min(index + 1, last_index)
+        rule = writer.rule_of(layout.schemas_at(index))
+        after, taken, after_free = rules.state(body), rules.state(body), rules.state(body)
+        rules.call_new(different[index], rule, after, kind=CALL_OPEN)
+        rules.scan(after, lexemes.comma, different[following])
+        rules.call_again(different[index], rule, taken)
+        rules.call(free[index], rule, taken)
+        rules.skip(taken, after_free, add)
+        rules.scan(after_free, lexemes.comma, free[following])
+        rules.scan(after_free, lexemes.close_array, last, ends)

@@ -2,7 +2,7 @@
 
 Values that could run out while they are needed are *scarce*: those of a position, or of a kind, that has few. Which of
 them were read is part of a state, so every array that cannot be completed is found like any other that derives
-nothing. All other items are remembered as in `unique_arrays.py` and counted as in `contained.py`: each way to read one
+nothing. All other items are remembered as in `unique_arrays.py` and counted as in `arrays.py`: each way to read one
 has a rule of its own, so that the values read can be left out of it.
 
     (position, counts, scarce values read) -a scarce value-> (position + 1, counts', one more)
@@ -15,23 +15,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.errors import LimitExceeded, UnsupportedSchema
+from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout, Counted
 from llmask.frontends.json_schema.meaning.contradictions import COUNTED_HELP, DIFFERENT_HELP
 from llmask.frontends.json_schema.meaning.finite import finite_values
 from llmask.frontends.json_schema.meaning.instances import equality_key, fulfils
+from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.synthetic import negated
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.writing.contained import WAY_WORK, CountingWriter, Counts
+from llmask.frontends.json_schema.writing.arrays import WAY_WORK, CountingWriter, Counts
 from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
 from llmask.frontends.json_schema.writing.unique_arrays import check_number, without_values
+from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import NO_GUARD, GuardId, RuleId, StateId
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout, Counted
-    from llmask.frontends.json_schema.meaning.place import SchemaAt
-    from llmask.frontends.json_schema.writing.writer import Writer
 
 FEW = 10  # scarce values
 MAX_SETS = 20_000
@@ -39,10 +37,8 @@ MAX_SETS = 20_000
 Read = tuple[int, Counts, frozenset[Any]]  # how many items, counts, scarce values
 
 
-def emit_unique_counted_array(
-    writer: Writer, layout: ArrayLayout, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
-) -> None:
-    """Edges from `start` to `end` over every array of a layout whose items all differ.
+def emit_unique_counted_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
+    """Edges over every array of a layout whose items all differ.
 
     Raises
     ------
@@ -54,16 +50,12 @@ def emit_unique_counted_array(
     if layout.high is not None and layout.low > layout.high:
         return writer.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path, COUNTED_HELP)
     check_number(writer, layout, path)
-    body = writer.rules.rule(pointer(path))
-    writer.rules.call(start, body, end)
-    last = writer.rules.state(body)
-    writer.rules.final(last)
-    return _UniqueCountedArray(writer, layout, path, body, depth).write(writer.rules.start_state(body), last)
+    return _UniqueCountedArray(writer, layout, path, writer.rule_within(span, path)).write()
 
 
 class _UniqueCountedArray(CountingWriter):
-    def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, rule: RuleId, depth: int) -> None:
-        super().__init__(writer, layout, path, rule, depth)
+    def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
+        super().__init__(writer, layout, path, span)
         self._known: dict[Any, bool] = {}
         self._is_empty: dict[Any, bool] = {}
         self.scarce = self._scarce_values()
@@ -99,15 +91,16 @@ class _UniqueCountedArray(CountingWriter):
             return [[]]
         return [[kind.member], [] if kind.greatest is None else [negated(self.writer, *kind.member)]]
 
-    def write(self, start: StateId, end: StateId) -> None:
+    def write(self) -> None:
         """Write the states that can be reached."""
         rules, lexemes = self.writer.rules, self.writer.punctuation
+        rule, start, end, depth = self.span
         first: Read = (0, (0,) * len(self.kinds), frozenset())
         if self._may_end(first[:2]):
-            opened = rules.state(self.rule)
+            opened = rules.state(rule)
             rules.scan(start, lexemes.open_array, opened)
             rules.scan(opened, lexemes.close_array, end)
-        after: dict[Read, StateId] = {first: start}  # state behind the last item
+        after: dict[Read, StateId] = {first: start}  # state after the last item
         waiting = [first]
         while waiting:
             here = waiting.pop()
@@ -122,17 +115,17 @@ class _UniqueCountedArray(CountingWriter):
                             pointer(self.path),
                             "Use smaller minContains, maxContains, minItems and maxItems, or fewer contains.",
                         )
-                    after[there] = rules.state(self.rule)
+                    after[there] = rules.state(rule)
                     waiting.append(there)
                     if self._may_end(there[:2]):
                         rules.scan(after[there], lexemes.close_array, end)
-                item = rules.state(self.rule)
+                item = rules.state(rule)
                 if is_new:
                     rules.scan(after[here], mark, item, self._another(schemas) if here[0] else NO_GUARD)
                     rules.call_new(item, self._rule_of(schemas), after[there])
                 else:
                     rules.scan(after[here], mark, item)
-                    self.writer.place(schemas, self.rule, item, after[there], self.depth)
+                    self.writer.place(schemas, rule, item, after[there], depth)
         if not any(self._may_end(read[:2]) for read in after):
             reason = "there are not enough different items of those that must be there"
             self.writer.nothing(reason, self.path, DIFFERENT_HELP)
@@ -158,7 +151,7 @@ class _UniqueCountedArray(CountingWriter):
                 yield (position, target, read), place, True
 
     def _with(self, index: int, counts: Counts, key: Any, value: Any) -> Counts | None:
-        """Counts after one more scarce value; None where it must not stand."""
+        """Counts after one more scarce value; None where it must not come."""
         more = []
         for n, kind, cap in zip(counts, self.kinds, self.caps, strict=True):
             is_counted = index >= kind.first and self._fulfils(key, value, [kind.member])
@@ -189,16 +182,11 @@ class _UniqueCountedArray(CountingWriter):
         writer, path = self.writer, self.path
 
         def make() -> RuleId:
-            rules = writer.rules
-            rule = rules.rule(pointer(path))
-            last = rules.state(rule)
-            rules.final(last)
-            items = writer.rule_of(schemas) if schemas else writer.any_rule()
-            rules.call(rules.start_state(rule), items, last)
+            rule, start, end, _ = writer.new_rule(pointer(path))
+            writer.rules.call(start, writer.rule_of(schemas), end)
             writer.variants[rule] = lambda texts: without_values(writer, schemas, texts, path)
             if not self._may_run_out(schemas) and may_be_stricter(writer, schemas):
                 writer.stricter[rule] = lambda texts: stricter_rule(writer, schemas, texts, path)
             return rule
 
-        found: RuleId = writer.own_rule(("different", writer.place_key(schemas)), make)
-        return found
+        return writer.own_rule(("different", writer.place_key(schemas)), make)

@@ -2,14 +2,14 @@
 without exponent, so that 2 may also be written 2.0, and with the exponents of `scientific_numbers.py`.
 
 Scalars of one place are one lexeme, so a long enumeration costs one edge. Objects and arrays are schemas that allow one
-value (`synthetic.py`), so their keys are in the order given, or in any order, like those of other objects.
+value (`synthetic.py`), so their keys are in the order given, or in any order, like the keys of other objects.
 
 In: values. Out: edges between two given states. Cost: about a microsecond a scalar.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node, plain_numeral
 from llmask.frontends.json_schema.lexical.number_machines import MAY, NEVER
@@ -17,31 +17,27 @@ from llmask.frontends.json_schema.lexical.scientific_numbers import listed_with_
 from llmask.frontends.json_schema.lexical.strings import QUOTE, literals_of, spelled_string
 from llmask.frontends.json_schema.meaning.contradictions import values_reason
 from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key, fulfilling
-from llmask.frontends.json_schema.meaning.ranges import fraction_of
+from llmask.frontends.json_schema.meaning.place import Part, types_of
+from llmask.frontends.json_schema.meaning.scalars import fraction_of
 from llmask.frontends.json_schema.meaning.synthetic import schema_of_value
-from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.keywords import WITHOUT_CONTAINS
 from llmask.frontends.json_schema.reading.pointers import Path
-from llmask.grammar.kinds import RuleId, StateId
+from llmask.frontends.json_schema.writing.writer import Span, Writer
+from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import n_common
-
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.meaning.place import Part
-    from llmask.frontends.json_schema.writing.writer import Writer
-    from llmask.regex.nodes import RegexNodes
 
 LONG = 4000  # listed scalars, from where on their first masks are made with the grammar
 LITERALS = {None: b"null", True: b"true", False: b"false"}
 BEGINS_NUMERAL = frozenset(b"-0123456789")
 
 
-def emit_values(writer: Writer, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
-    """Edges from `start` to `end` over every value that `const` and `enum` of all `parts` leave."""
+def emit_values(writer: Writer, parts: list[Part], span: Span) -> None:
+    """Edges over every value that `const` and `enum` of all `parts` leave."""
     schema, path, _ = parts[0]
     if len(parts) == 1 and len(schema) == 1 and len(schema.get("enum", ())) == 1:
         value = schema["enum"][0]
         if type(value) is str or type(value) is int:  # a member of a listed object, of which there are many
-            return writer.rules.scan(start, _node_of_one(writer, value, path), end)
+            return writer.rules.scan(span.start, _node_of_one(writer, value, path), span.end)
     fraction = fraction_of(parts, "integer" if "integer" in types_of(parts) else "number")
     values = values_of(writer, parts) if fraction is not None else []
     if writer.options.numbers == "typed" and fraction is not None and float not in map(type, values):
@@ -49,7 +45,7 @@ def emit_values(writer: Writer, parts: list[Part], rule: RuleId, start: StateId,
     if not values:
         found = ("no value is left", path) if writer.reasons else values_reason(parts)  # the first one is told
         return writer.nothing(*found)
-    return emit_listed(writer, values, path, rule, start, end, depth, fraction or MAY)
+    return emit_listed(writer, values, path, span, fraction or MAY)
 
 
 def _node_of_one(writer: Writer, value: Any, path: Path) -> int:
@@ -93,17 +89,8 @@ def scalar_spellings(writer: Writer, part: Part) -> list[bytes] | None:
     return spellings or None
 
 
-def emit_listed(
-    writer: Writer,
-    values: list[Any],
-    path: Path,
-    rule: RuleId,
-    start: StateId,
-    end: StateId,
-    depth: int,
-    fraction: str = MAY,
-) -> None:
-    """Edges from `start` to `end` over each of `values`, written once however often it is listed."""
+def emit_listed(writer: Writer, values: list[Any], path: Path, span: Span, fraction: str = MAY) -> None:
+    """Edges over each of `values`, written once however often it is listed."""
     seen = set()
     spellings: list[bytes] = []
     if set(map(type, values)) == {int}:  # a list of a million takes a second less
@@ -115,12 +102,11 @@ def emit_listed(
             continue
         seen.add(key)
         if type(value) is dict or type(value) is list:
-            writer.place([(schema_of_value(writer, value, path), path)], rule, start, end, depth)
+            writer.place([(schema_of_value(writer, value, path), path)], *span)
         else:
             spellings.append(_spelling(value, path))
     if spellings:
-        writer.rules.scan(start, listed_node(writer, spellings, fraction), end)
-    return
+        writer.rules.scan(span.start, listed_node(writer, spellings, fraction), span.end)
 
 
 def listed_node(writer: Writer, spellings: list[bytes], fraction: str = MAY) -> int:

@@ -34,7 +34,7 @@ DRAFTS = {
 NAMES = ("a", "b", "c")
 SCALARS: tuple[Any, ...] = (None, True, False, 0, 1, 1.0, 2, -1, 0.5, "", "a", "b", "ab", "bab")
 MEMBERS: tuple[Any, ...] = (1, "a", None, 0.5)
-# What is refused at the moment, see `unsupported.py`; nothing else may be.
+# What is refused at the moment, see `Context.refuse`; nothing else may be.
 REFUSED = ('the negation of "uniqueItems"', "items that must differ, of which some")
 
 

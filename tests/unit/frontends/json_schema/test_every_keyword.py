@@ -10,7 +10,7 @@ from llmask.errors import UnsupportedSchema
 from llmask.frontends.json_schema import SchemaOptions, ledger
 from llmask.frontends.json_schema.ledger import ENFORCED, ledger_of
 from llmask.frontends.json_schema.meaning import negation
-from llmask.frontends.json_schema.reading import keywords, vocabularies
+from llmask.frontends.json_schema.reading import keywords
 from llmask.frontends.json_schema.reading.keywords import KEYWORDS, MAPPING, SCHEMA, SCHEMAS, TEXT, Internal
 from llmask.frontends.json_schema.writing.translation import Translation
 from tests.generators import drafts, schemas
@@ -19,7 +19,7 @@ from tests.unit.frontends.json_schema.keyword_cases import CASES, DRAFT_7, INTER
 
 TABLES = {
     "negation": lambda: {*negation.NEGATIONS, *negation.WITHOUT_NEGATION},
-    "vocabulary": lambda: {*vocabularies.ALWAYS_THERE}.union(*vocabularies.KEYWORDS_OF.values()),
+    "vocabulary": lambda: {*keywords.ALWAYS_THERE}.union(*keywords.KEYWORDS_OF.values()),
     "generator": lambda: {*schemas.VOCABULARY, *drafts.OLDER},
     "case": lambda: {*CASES, *INTERNAL},
     "ledger": lambda: {keyword for keyword in CASES if line_of(keyword)},
@@ -68,17 +68,13 @@ def missing() -> list[str]:
     both = {*negation.NEGATIONS} & {*negation.WITHOUT_NEGATION}
     found += [f"{keyword} has a negation and a reason to have none" for keyword in sorted(both, key=str)]
     found += [f"{keyword} has no reason" for keyword, reason in negation.WITHOUT_NEGATION.items() if len(reason) < 10]
-    of_several = [vocabularies.ALWAYS_THERE, *vocabularies.KEYWORDS_OF.values()]
+    of_several = [keywords.ALWAYS_THERE, *keywords.KEYWORDS_OF.values()]
     found += [f"{one} is in {n} vocabularies" for one in KEYWORDS if (n := sum(one in part for part in of_several)) > 1]
     for keyword, (_, check) in KEYWORDS.items():
         places = {
-            "a schema": (check is SCHEMA or keyword == "items", ledger.APPLY, vocabularies.SCHEMAS_IN_VALUE),
-            "schemas": (check is SCHEMAS or keyword == "items", ledger.APPLY, vocabularies.SCHEMAS_IN_LIST),
-            "named schemas": (
-                check is MAPPING or keyword == "dependencies",
-                (*ledger.APPLY_BY_NAME, *ledger.DEFINITIONS),
-                vocabularies.SCHEMAS_IN_MAP,
-            ),
+            "a schema": (check is SCHEMA or keyword == "items", ledger.APPLY, keywords.SCHEMAS_IN_VALUE),
+            "schemas": (check is SCHEMAS or keyword == "items", ledger.APPLY, keywords.SCHEMAS_IN_LIST),
+            "named schemas": (check is MAPPING or keyword == "dependencies", keywords.SCHEMAS_IN_MAP),
         }
         for held, (is_so, *lists) in places.items():
             if isinstance(keyword, str) and is_so and not all(keyword in one for one in lists):
@@ -104,9 +100,9 @@ PLANTED: dict[str, tuple[Any, str, Any, str]] = {
     "a keyword that is gone": (negation.NEGATIONS, "divisibleBy", len, "divisibleBy has a negation and is no keyword"),
     "no internal negation": (negation.NEGATIONS, keywords.NO_FORMAT, None, "<no format> has no negation"),
     "no vocabulary": (
-        vocabularies.KEYWORDS_OF,
+        keywords.KEYWORDS_OF,
         "validation",
-        vocabularies.KEYWORDS_OF["validation"] - {"minItems"},
+        keywords.KEYWORDS_OF["validation"] - {"minItems"},
         "minItems has no vocabulary",
     ),
     "no case": (CASES, "minItems", None, "minItems has no case"),
@@ -130,9 +126,9 @@ def test_a_planted_violation_is_found(monkeypatch: pytest.MonkeyPatch, fault: st
         (schemas, "VOCABULARY", "minItems", "minItems has no generator"),
         (drafts, "OLDER", "dependencies", "dependencies has no generator"),
         (ledger, "APPLY", "contains", "contains has no ledger"),
-        (ledger, "APPLY_BY_NAME", "patternProperties", "patternProperties has no ledger"),
-        (vocabularies, "ALWAYS_THERE", "format", "format has no vocabulary"),
-        (vocabularies, "SCHEMAS_IN_LIST", "oneOf", "oneOf holds schemas, which the ledger or the vocabularies"),
+        (ledger, "SCHEMAS_IN_MAP", "patternProperties", "patternProperties has no ledger"),
+        (keywords, "ALWAYS_THERE", "format", "format has no vocabulary"),
+        (keywords, "SCHEMAS_IN_LIST", "oneOf", "oneOf holds schemas, which the ledger or the vocabularies"),
     ],
 )
 def test_a_keyword_taken_out_of_a_list_is_missed(

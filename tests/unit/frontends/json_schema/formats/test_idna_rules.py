@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import llmask
 from llmask.frontends.json_schema.formats import idna_rules
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_machines import json_machine
+from llmask.frontends.regex.json_strings import DEFAULT_STYLE, StringStyle
 from llmask.regex.code_points import CodePointSet
 from tests.reference import host_names
 
@@ -66,3 +69,101 @@ def test_joined_machines_refuse_what_one_of_them_does(nodes: Any) -> None:
         apart = nodes.intersect([within, *(json_machine(nodes, idna_rules.machine(name)) for name in names)])
         assert nodes.is_empty(nodes.intersect([joined, nodes.complement(apart)]))
         assert nodes.is_empty(nodes.intersect([apart, nodes.complement(joined)]))
+
+
+idnadata = pytest.importorskip("idna.idnadata", reason="the package idna is absent")
+
+
+def tabled(ranges: tuple[int, ...]) -> set[int]:
+    """The code points of a table of the package: starts and ends packed in one number each."""
+    return {c for packed in ranges for c in range(packed >> 32, packed & 0xFFFFFFFF)}
+
+
+def assigned(members: set[int]) -> set[int]:
+    return {c for c in members if unicodedata.category(chr(c)) != "Cn"}
+
+
+def test_permitted_code_points_are_those_of_the_tables() -> None:
+    classes = idnadata.codepoint_classes
+    expected = set().union(*(tabled(classes[name]) for name in ("PVALID", "CONTEXTJ", "CONTEXTO")))
+    expected = {c for c in assigned(expected) if c >= 0x80}
+    found = set(idna_rules.permitted())
+    assert found - expected == set()
+    # letters whose case folding or normalization is younger than this Python's tables may differ
+    assert len(expected - found) < 20
+
+
+def test_letters_by_name_are_letters_of_the_script() -> None:
+    for name, prefix in [
+        ("Greek", "GREEK "),
+        ("Hebrew", "HEBREW "),
+        ("Hiragana", "HIRAGANA "),
+        ("Katakana", "KATAKANA "),
+    ]:
+        members = set(idna_rules.letters_named(prefix))
+        assert members
+        assert members <= tabled(idnadata.scripts[name]), name
+    assert assigned(set(idna_rules.IDEOGRAPHS) & set(idna_rules.permitted())) <= tabled(idnadata.scripts["Han"])
+
+
+def test_letters_join_as_the_tables_say() -> None:
+    both, right = idna_rules.joining()
+    assert len(both) > 40
+    assert len(right) > len(both) + 15
+    assert set(both) <= tabled(idnadata.joining_types["D"])
+    # U+06BA joins on both sides and has no form that shows it
+    assert set(right) <= tabled(idnadata.joining_types["D"]) | tabled(idnadata.joining_types["R"])
+
+
+def test_composing_marks_are_those_that_normalization_swallows() -> None:
+    found = idna_rules.composing()
+    assert found["\u09be"] == "\u09c7"
+    for mark, starters in found.items():
+        assert all(len(unicodedata.normalize("NFC", starter + mark)) == 1 for starter in starters)
+    ascii_with_acute = "".join(c for c in found["\u0301"] if c.isascii())
+    assert set("aeiouyAEIOUY") <= set(ascii_with_acute)
+    assert "q" not in ascii_with_acute
+
+
+def test_a_property_is_asked_of_permitted_code_points_only() -> None:
+    viramas = idna_rules.where(unicodedata.combining, 9)
+    assert 0x94D in viramas
+    assert isinstance(viramas, CodePointSet)
+    assert set(viramas) <= set(idna_rules.permitted())
+
+
+def arrays(automata: Any) -> list[Any]:
+    return [
+        [one.class_of_byte.tolist(), one.accepting.tolist(), [(c.tolist(), rows.tolist()) for c, rows in one.blocks]]
+        for one in automata
+    ]
+
+
+@pytest.mark.long
+def test_the_file_is_what_the_rules_make(tmp_path: Path) -> None:
+    if idna_rules.version() != unicodedata.unidata_version:
+        pytest.skip(f"the file is of Unicode {idna_rules.version()}, not {unicodedata.unidata_version}")
+    idna_rules.make(tmp_path / "made.npz")
+    made = arrays(idna_rules.read(tmp_path / "made.npz"))
+    assert made == arrays(idna_rules.read(idna_rules.FILE)) == arrays(idna_rules.automata(DEFAULT_STYLE))
+
+
+@pytest.mark.long
+def test_what_is_read_is_what_was_written() -> None:
+    style = StringStyle(literals="any")
+    kept, made = idna_rules.read(idna_rules.FILE), idna_rules.automata(style)
+    if idna_rules.version() == unicodedata.unidata_version:
+        assert arrays(kept) == arrays(made)
+    assert [one.accepting.shape for one in kept] == [(sum(len(rows) for _, rows in one.blocks),) for one in kept]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("escapes", ["all", "minimal"])
+def test_names_of_both_kinds_of_automata(default_tokenizer: llmask.Tokenizer, escapes: Any) -> None:
+    grammar = llmask.Compiler(default_tokenizer).json_schema(
+        {"format": "idn-hostname", "type": "string"}, escapes=escapes
+    )
+    assert grammar.accepts('"b\u00fccher.example"'.encode())
+    assert grammar.accepts('"\u4f8b\u3048.\u30c6\u30b9\u30c8"'.encode())
+    assert not grammar.accepts('"a\u0301b\u00df\u200d.example"'.encode())
+    assert not grammar.accepts('"-\u00fc.example"'.encode())

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from llmask.frontends.json_schema.formats import hosts, international_hosts
+from llmask.frontends.json_schema.formats import international_hosts, patterns
 from llmask.frontends.json_schema.formats.idna_rules import machine
 from llmask.frontends.json_schema.formats.international_hosts import LENGTHS
 from llmask.frontends.regex import compile_pattern
@@ -49,7 +49,7 @@ def test_mailboxes_beyond_ascii(examples: Check) -> None:
 
 
 def refusal(name: str) -> str | None:
-    """Why the package `idna` refuses a name, label by label; names of ASCII are left to `hosts`."""
+    """Why the package `idna` refuses a name, label by label; names of ASCII are left to `patterns`."""
     idna = pytest.importorskip("idna", reason="the package idna is absent")
     length = -1
     is_bidi = any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in name)
@@ -133,7 +133,7 @@ def test_lengths_are_those_of_the_windows(judge: Any, rng: random.Random, scaled
     """Both patterns on names near every bound; labels without capitals and hyphens, which others look after."""
     nodes = judge.nodes
     beyond = international_hosts.lengths(international_hosts.MORE_LABELS)
-    made = compile_pattern(nodes, f"^(?:{hosts.HOSTNAME}|{beyond})$", "ecma")
+    made = compile_pattern(nodes, f"^(?:{patterns.HOSTNAME}|{beyond})$", "ecma")
     said = compile_pattern(nodes, f"^(?:{host_names.HOSTNAME}$|{host_names.labels()[0]}.*)$", "ecma")
     counts: list[bool] = []
     for _ in range(scaled(400)):

@@ -2,6 +2,8 @@ r"""The format "regex": syntax by example; our own parser of ECMA-262 reads what
 
 from __future__ import annotations
 
+import datetime
+import ipaddress
 import json
 import random
 import shutil
@@ -11,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from llmask.frontends.json_schema.formats import patterns
+from llmask.frontends.json_schema.formats.patterns import DATE, DATE_TIME, IPV6, TIME, mailbox
+from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.ecma_syntax import EcmaParser
 from tests.unit.frontends.json_schema.formats.conftest import Check
 
@@ -81,3 +86,153 @@ def test_what_is_written_under_the_format_is_valid_to_a_browsers_engine(
         console.log(JSON.stringify(refused))"""
     answer = subprocess.run([node, "-e", script], input=json.dumps(texts), capture_output=True, text=True, check=True)
     assert json.loads(answer.stdout) == []
+
+
+EXAMPLES = {
+    "date": (
+        ["2024-02-29", "2000-02-29", "1999-12-31", "2023-04-30", "0000-01-01", "9999-12-31"],
+        ["2023-02-29", "1900-02-29", "2023-04-31", "2023-13-01", "2023-00-10", "2023-1-1", "20230101", "",
+         "+2023-01-01",
+         "2023-01-01 ", "2023-01-0１", "2023-01-00", "23-01-01"],
+    ),
+    "time": (
+        ["12:00:00Z", "23:59:59.123+01:30", "00:00:00z", "23:59:60Z", "23:59:60.25-00:00", "08:30:06+23:59"],
+        ["24:00:00Z", "12:60:00Z", "12:00:60Z", "12:00:00", "12:00Z", "12:00:00+24:00", "12:00:00.Z", "12:00:00,5Z",
+         "23:59:60+00:01", "23:58:60Z", "1:00:00Z", "12:00:00+1:00", "12:00:00 Z", "12:00:00+00:60"],
+    ),
+    "date-time": (
+        ["2024-02-29T12:00:00Z", "1998-12-31T23:59:60Z", "2020-01-01t00:00:00.5-08:00", "1985-04-12T23:20:50.52Z",
+         "1937-01-01T12:00:27.87+00:20", "2015-06-30T23:59:60z"],
+        ["2023-02-29T12:00:00Z", "2020-01-01 00:00:00Z", "2020-01-01T00:00:00", "2020-01-01", "T00:00:00Z",
+         "2015-07-30T23:59:60Z", "2020-01-01T24:00:00Z", "2020-01-01T00:00:00ZZ", "2020-W01-1T00:00:00Z"],
+    ),
+    "duration": (
+        ["P4DT12H30M5S", "P4Y", "PT0S", "P1M", "PT1M", "P1Y2M3D", "P2W", "PT36H", "P1DT12H", "P1Y2M"],
+        ["P", "PT", "P1", "4D", "P1D2H", "P2D1Y", "P1YT", "P1Y2W", "P1Y1D", "PT1H1S", "P1.5D", "-P1D", "PT1D", "p1d"],
+    ),
+}  # fmt: skip
+
+
+def test_every_day_of_the_calendar_and_no_other(judge: Any, rng: random.Random, scaled: Callable[[int], int]) -> None:
+    node = compile_pattern(judge.nodes, f"^{DATE}$", "ecma")
+    years = [1, 1900, 2000, 2023, 2024, *(rng.randrange(1, 10000) for _ in range(scaled(2)))]
+    for year in years:
+        for month in range(14):
+            for day in range(33):
+                try:
+                    datetime.date(year, month, day)
+                    is_day = True
+                except ValueError:
+                    is_day = False
+                assert judge.nodes.matches(node, f"{year:04}-{month:02}-{day:02}".encode()) == is_day
+
+
+def test_a_date_time_without_a_leap_second_is_a_date_and_a_time(judge: Any) -> None:
+    nodes = judge.nodes
+    no_leap = "(?!.*:60)"
+    both, apart = (compile_pattern(nodes, f"^{no_leap}{text}$", "ecma") for text in (DATE_TIME, f"{DATE}[Tt]{TIME}"))
+    assert nodes.is_empty(nodes.intersect([both, nodes.complement(apart)]))
+    assert nodes.is_empty(nodes.intersect([apart, nodes.complement(both)]))
+
+
+EXAMPLES |= {
+    "email": (
+        ["a@b.example", "first.last+tag@x-y.org", '"a b"@c.de', "a@[127.0.0.1]", "a@[IPv6:::1]", r'"\""@a', '""@a',
+         "!#$%&'*+/=?^_`{|}~@a", "postmaster@1host"],
+        ["a", "@b", "a@", ".a@b", "a.@b", "a..b@c", "a b@c", "a@-b", "a@[300.0.0.1]", "a@b@c", '"a"b@c', '"a@b', "é@a",
+         "a@é", "a@[::1]", "a@b.", "a@b\n", "<a@b>", '"é"@a', 'a@"b"'],
+    ),
+    "hostname": (
+        ["example.com", "a", "x-y.z1", "1host", "a" * 63, "a-b--c", "A.B", ".".join(["a" * 62] * 4), "1.2.3.4"],
+        ["", ".a", "a.", "-a", "a-", "a_b", "a b", "a" * 64, "xn--X", ".".join(["a" * 60] * 5), "a..b", "é", "a.-b.c",
+         "ab--c", "a\u3002b", "a\n"],
+    ),
+    "ipv4": (
+        ["127.0.0.1", "255.255.255.255", "0.0.0.0"],
+        ["256.0.0.1", "1.2.3", "1.2.3.4.5", "01.2.3.4", "1.2.3.", "", "1.2.3.4/8", "٣.2.3.4", "0x7f.0.0.1", " 1.2.3.4"],
+    ),
+    "ipv6": (
+        ["::", "::1", "1:2:3:4:5:6:7:8", "1::8", "::ffff:1.2.3.4", "1:2:3:4:5:6:1.2.3.4", "fe80::a:b",
+         "1:2:3:4:5:6:7::",
+         "ABCD:EF01::", "1::2:3:4:5:6:7"],
+        ["", ":", ":::", "1:2:3:4:5:6:7", "1::2::3", "12345::", "1:2:3:4:5:6:7:8:9", "::1.2.3", "::%1", "fe80::1%eth0",
+         "1:2:3:4:5:6:7:1.2.3.4", "::1/64", "[::1]", "g::", "1:2:3:4:5:6:7:8::", "::01.2.3.4"],
+    ),
+}  # fmt: skip
+
+
+def test_ipv6_addresses_are_those_of_ipaddress(judge: Any, rng: random.Random, scaled: Callable[[int], int]) -> None:
+    node = compile_pattern(judge.nodes, f"^{IPV6}$", "ecma")
+    n_valid = 0
+    for _ in range(scaled(3000)):
+        text = "".join(rng.choices(["1:", "f0:", ":", "::", "a", "1.2.3.4", "00010"], k=rng.randrange(1, 10)))
+        try:
+            ipaddress.IPv6Address(text)
+            is_valid = True
+        except ValueError:
+            is_valid = False
+        n_valid += is_valid
+        assert judge.nodes.matches(node, text.encode()) == is_valid, text
+    assert n_valid > 0
+
+
+def test_a_mailbox_takes_the_host_and_the_characters_that_it_is_given(judge: Any) -> None:
+    node = compile_pattern(judge.nodes, f"^{mailbox('é', 'h+')}$", "ecma")
+    for text, is_valid in {"é.a@hh": True, '"é"@h': True, "à@h": False, "é@x": False, "é@[::1]": False}.items():
+        assert judge.nodes.matches(node, text.encode()) == is_valid, text
+
+
+URIS = ["https://a.example/b?c=d#e", "mailto:x@y.z", "urn:a:b", "http://[::1]:80/", "file:///etc", "a:", "http://a:b@c",
+        "ftp://[vF.a:b]/", "http://a//b", "a:?#", "a+b-c.1:/x", "http://%41"]  # fmt: skip
+NO_REFERENCES = ["a b", "\\a", "%", ":a", "a#b#c", "http://[::1", "http://a/%zz", "http://[v.x]", "a\n", "<a>",
+"//a:b:c@d@",
+                 "{a}", "a|b", "^", "`"]  # fmt: skip
+RELATIVE = ["", "/a", "a/b?c#d", "//h/p", "#x", "?q", "./a:b", "../..", "//"]
+EXAMPLES |= {
+    "uri": (URIS, [*RELATIVE, *NO_REFERENCES, "1a:b", "http://é", "http://a/é"]),
+    "uri-reference": ([*URIS, *RELATIVE], [*NO_REFERENCES, "é"]),
+    "iri": (
+        [*URIS, "http://é.example/ü?ö#ä", "http://例え.jp/\u200d", "a:\U0001f600", "a:?\ue000", "a:?\U00100000",
+         "é@a:b"[2:]],
+        [*RELATIVE, *NO_REFERENCES, "é:a", "a:\ue000", "a:#\ue000", "a:\ufdd0", "a:\ufffe", "a:\U0001ffff",
+         "a:\U000e0001",
+         "a:\x80", "//é", "http://[é]"],
+    ),
+    "iri-reference": ([*URIS, *RELATIVE, "é", "//é/?\ue000"], [*NO_REFERENCES, "\ue000", "é é", "é:é"]),
+    "uri-template": (
+        ["", "a", "{a}", "{+a,b}/{x*}{?y:3,z}", "é{é}"[:1], "%41", "{%41.b_1}", "a'b", "{#a}{.a}{/a}{;a}{&a}",
+         "\ue000"],
+        ["{", "}", "{}", "{a", "a}", "{a,}", "{,a}", "{a b}", "{a:0}", "{a:10000}", "{a*:1}", "{a.}", "{.}", "{é}",
+         "%4",
+         "a b", '"', "<", "^", "`", "|", "\\", "{=a}", "{+}", "{{a}}", "\x7f"],
+    ),
+    "uuid": (
+        ["123e4567-e89b-12d3-a456-426614174000", "123E4567-E89B-12D3-A456-426614174000",
+         "00000000-" + "0000-" * 3 + "0" * 12],
+        ["123e4567e89b12d3a456426614174000", "123e4567-e89b-12d3-a456-42661417400",
+         "g23e4567-e89b-12d3-a456-426614174000",
+         "{123e4567-e89b-12d3-a456-426614174000}", "urn:uuid:123e4567-e89b-12d3-a456-426614174000"],
+    ),
+    "json-pointer": (["", "/", "/a~0b~1c/0", "/é", "//", '/"\\'], ["a", "/~", "/~2", "#/a", "/a~", "~0"]),
+    "relative-json-pointer": (["0", "1/a", "12#", "0/", "10"], ["", "/a", "01", "-1", "0##", "1a", "#", "+1", "1#/a"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_of_the_rfc(examples: Check, name: str) -> None:
+    examples(name, *EXAMPLES[name])
+
+
+def test_what_is_a_uri_is_a_reference_and_an_iri_and_ascii_iris_are_uris(judge: Any) -> None:
+    nodes = judge.nodes
+
+    def node(text: str) -> int:
+        return compile_pattern(nodes, f"^(?:{text})$", "ecma")
+
+    uri, reference = node(patterns.URI), node(patterns.URI_REFERENCE)
+    iri, iri_reference = node(patterns.IRI), node(patterns.IRI_REFERENCE)
+    for inner, outer in [(uri, reference), (uri, iri), (iri, iri_reference), (reference, iri_reference)]:
+        assert nodes.is_empty(nodes.intersect([inner, nodes.complement(outer)]))
+        assert not nodes.is_empty(nodes.intersect([outer, nodes.complement(inner)]))
+    ascii_text = node(r"[\0-\x7F]*")
+    assert nodes.is_empty(nodes.intersect([iri, ascii_text, nodes.complement(uri)]))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node, plain_numeral, value_node
+from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node, plain_numeral
 from llmask.frontends.json_schema.lexical.number_machines import MUST, NEVER
 
 PLAIN: list[tuple[Any, bytes]] = [
@@ -60,7 +60,7 @@ def test_very_long_numbers_meet_the_limit(value: Any) -> None:
 def test_a_number_is_written_in_every_way_without_exponent(
     judge: Any, value: Any, numerals: list[str], others: list[str]
 ) -> None:
-    node = value_node(judge.nodes, value)
+    node = listed_numbers_node(judge.nodes, [plain_numeral(value)])
     assert all(judge.nodes.matches(node, text.encode()) for text in numerals)
     assert not any(judge.nodes.matches(node, text.encode()) for text in others)
 

@@ -11,7 +11,7 @@ from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.meaning import object_layout
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, is_false
 from llmask.frontends.json_schema.meaning.object_layout import Layout, key_schemas, keys_node, layout_of
-from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern
+from llmask.frontends.json_schema.meaning.scalars import matches_pattern
 from llmask.frontends.json_schema.meaning.synthetic import KeySet
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation

@@ -56,7 +56,7 @@ def test_an_object_ends_when_its_members_allow_something() -> None:
         (Need({first: behind}, {first}, {second: behind}, 2), False),
         (Need({second: behind}, set(), {first: behind}, 5), True),
     ):
-        assert productive_states(rules, {end: need})[start] == can_end, need
+        assert states_that_lead_on(rules, {end: need}, ())[0][start] == can_end, need
         assert those(states_that_lead_on(rules, {end: need}, [])[1]) == {start, first, behind}
     assert those(states_that_lead_on(rules, {}, [behind])[1]) == {start, first, behind}
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import pytest
 
 from llmask.frontends.json_schema import SchemaOptions
-from llmask.frontends.json_schema.meaning.synthetic import all_of, any_of, negated, schema_of_value
+from llmask.frontends.json_schema.meaning.synthetic import all_of, any_of, negated, same_schema, schema_of_value
 from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation
@@ -59,3 +60,23 @@ def test_the_schema_of_a_value_allows_nothing_else(judge: Any, value: Any) -> No
     judge.agrees({"not": {"const": value}}, others, [value])
     translation = Translation(judge.nodes, True, SchemaOptions())
     assert schema_of_value(translation, value, ROOT) is schema_of_value(translation, value, ROOT)
+
+
+def test_what_is_shared(judge: Any) -> None:
+    small: dict[str, Any] = {"type": "string", "maxLength": 3}
+    properties = {
+        "a": small,
+        "b": {"maxLength": 3, "title": "of another order, with an annotation", "type": "string"},
+        "c": {"$ref": "#/properties/a"},
+        "long": {"enum": ["x" * 600]},
+        "same": {"enum": ["x" * 600]},
+        "object": {"type": "object", "properties": {"a": True}},
+        "open": {"type": "object", "properties": {"a": {}}},
+        "true": True,
+    }
+    translation = Translation(judge.nodes, {"properties": properties}, SchemaOptions())
+    read = translation.schema["properties"]
+    seen = {name: same_schema(translation, read[name], (((), "properties"), name)) for name in properties}
+    assert seen["a"] == seen["b"] == seen["c"]
+    others = [seen[name] for name in ("a", "long", "same", "object", "open", "true")]
+    assert not any(one == other for one, other in combinations(others, 2))

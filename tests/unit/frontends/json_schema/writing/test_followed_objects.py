@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 import llmask
-from llmask.frontends.json_schema.writing.followed_objects import _FollowedObject
+from llmask.frontends.json_schema.writing.followed_objects import FollowedObject
 from tests.reference.definition import read_mask
 
 FLAG = {"type": "boolean"}
@@ -148,7 +148,7 @@ def test_nothing_is_asked_for_as_long_as_a_member_can_tell(
     compiler: llmask.Compiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A document of 15 optional properties in any order was refused, or took seconds."""
-    monkeypatch.setattr(_FollowedObject, "_state_for", None)
+    monkeypatch.setattr(FollowedObject, "_state_for", None)
     schema = array_of(**{f"p{i}": OPEN for i in range(15)}, flag=FLAG)
     grammar = compiler.json_schema(schema, property_order="any")
     objects = [{f"p{(i + j) % 15}": "same" for j in range(7)} for i in range(12)]
@@ -215,3 +215,82 @@ def test_random_walks_get_to_an_end(compiler: llmask.Compiler, rng: random.Rando
             matcher.accept_token(rng.choice(likely or allowed))
         matcher.accept_tokens(matcher.finishing_tokens())
         judge.validate(json.loads(matcher.text()))
+
+
+NUMBER = {"type": "number"}
+
+
+def lists_of(*items: Any, **more: Any) -> dict[str, Any]:
+    inner = {"type": "array", "prefixItems": list(items), "minItems": len(items), "items": False, **more}
+    return {"type": "array", "uniqueItems": True, "items": inner}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "wanted"),
+    [
+        (lists_of(FLAG, FLAG), "[[true,true],[true,", "f"),
+        (lists_of(FLAG, FLAG), "[[true,true],[true,false],[", "f"),
+        (lists_of(FLAG, FLAG, minItems=1), "[[true,true],[true,false],[", "ft"),
+        (lists_of(FLAG, FLAG, minItems=1), "[[true,true],[true,false],[true", "]"),
+        (lists_of(FLAG, FLAG, minItems=1), "[[true],[true", ","),
+        (lists_of(OPEN, FLAG), '[["a",true],["a",false],["b",', "ft"),
+        (lists_of(OPEN, FLAG), '[["a",true],["a",', "f"),
+        (lists_of(FLAG, OPEN), '[[true,"a"],[true,"a"', None),
+        (lists_of(COUNT, COUNT), "[[1,0],[1,", "123456789"),
+        (lists_of(FLAG, lists_of(FLAG)["items"]), "[[true,[false]],[true,[", "t"),
+        (
+            {"type": "array", "uniqueItems": True, "items": {"type": "array", "maxItems": 1}},
+            "[[],[",
+            '"-0123456789[fnt{',
+        ),
+    ],
+)
+def test_what_may_follow_in_arrays(compiler: llmask.Compiler, schema: Any, text: str, wanted: str | None) -> None:
+    matcher = compiler.json_schema(schema, whitespace="compact").matcher()
+    if wanted is None:
+        with pytest.raises(llmask.TokenRejected):
+            matcher.accept_bytes(text.encode())
+        return
+    matcher.accept_bytes(text.encode())
+    found = {chr(token) for token in read_mask(matcher, 257) if 0x20 <= token < 0x7F}
+    assert found == {*wanted}
+
+
+def test_a_string_of_an_array_goes_on_where_all_that_could_follow_is_known(compiler: llmask.Compiler) -> None:
+    matcher = compiler.json_schema(lists_of(OPEN, FLAG)).matcher()
+    matcher.accept_bytes(b'[["a",true],["a",false],["a')
+    assert matcher.validate_tokens(list(b'"')) == 0
+    assert matcher.validate_tokens(list(b"a")) == 1
+
+
+def test_many_pairs_of_numbers_meet_no_limit(compiler: llmask.Compiler) -> None:
+    grammar = compiler.json_schema(lists_of(NUMBER, NUMBER))
+    pairs = [[at // 20, at % 20 + 0.5] for at in range(400)]
+    assert grammar.accepts(json.dumps(pairs))
+    assert not grammar.accepts(json.dumps([*pairs, pairs[77]]))
+
+
+def test_random_documents_and_walks(compiler: llmask.Compiler, rng: random.Random, scaled: Any) -> None:
+    kinds = {"true": FLAG, '"a"': OPEN, "1": COUNT, "null": {"type": ["null", "string"]}, "[1]": {"maxItems": 2}}
+    some = ["true", "false", '"a"', '""', "0", "1", "null", "[]", "[0]", "[0,0]"]
+    n_valid = 0
+    for _ in range(scaled(40)):
+        items = [rng.choice(list(kinds.values())) for _ in range(rng.randint(1, 3))]
+        schema = lists_of(*items, minItems=rng.randint(0, len(items)))
+        grammar, judge = compiler.json_schema(schema, whitespace="compact"), jsonschema.Draft202012Validator(schema)
+        for _ in range(20):
+            lists = [[rng.choice(some) for _ in range(rng.randint(0, len(items)))] for _ in range(rng.randint(1, 4))]
+            text = "[" + ",".join(f"[{','.join(one)}]" for one in lists) + "]"
+            is_valid = judge.is_valid(json.loads(text))
+            n_valid += is_valid
+            assert grammar.accepts(text) == is_valid, (schema, text)
+        matcher = grammar.matcher()
+        while len(matcher.tokens) < 80:
+            allowed = sorted(read_mask(matcher, 257) - {256})
+            if not allowed:
+                break
+            likely = [token for token in allowed if chr(token) in '[]",01tfn' and not matcher.is_accepting()]
+            matcher.accept_token(rng.choice(likely or allowed))
+        matcher.accept_tokens(matcher.finishing_tokens())
+        judge.validate(json.loads(matcher.text()))
+    assert n_valid > 20

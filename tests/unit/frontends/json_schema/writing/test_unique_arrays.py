@@ -12,8 +12,12 @@ from jsonschema import Draft202012Validator
 
 from llmask.errors import LimitExceeded, UnsatisfiableSchema
 from llmask.frontends.json_schema import SchemaOptions
+from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
+from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.matching import Matching
+from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation
+from llmask.frontends.json_schema.writing.unique_arrays import can_be_written, item_parts
 from llmask.limits import Limits
 from tests.unit.frontends.json_schema.small_worlds import assert_exactly, cases, dead_end, rooted, some_of, valid_values
 
@@ -283,3 +287,122 @@ def test_items_that_have_no_value_are_not_waited_for(judge: Any, item: Any, prop
     schema = {**UNIQUE, "items": {"type": "array", "items": item}}
     assert dead_end(judge, schema, property_order=property_order) is None
     judge.agrees(schema, [[], [[]]], [[[], []], [[[]]]], property_order=property_order)
+
+
+# schema, literals (null, false, true), whether numbers stand alone, types of the rest
+PARTS: list[tuple[Any, Any]] = [
+    ({}, ([0, 1, 2], True, ["string", "object", "array"])),
+    ({"type": "number"}, ([], True, None)),
+    ({"type": ["number", "null"]}, ([0], True, None)),
+    ({"type": ["integer", "boolean"]}, ([1, 2], False, ["integer"])),
+    ({"type": ["number", "null"], "minimum": 1}, ([0], False, ["number"])),
+    ({"anyOf": [{"type": "string"}, {"enum": [True, None]}]}, ([0, 2], False, ["string", "number", "object", "array"])),
+    ({"type": "string"}, None),
+    ({"type": ["string", "object"]}, None),
+    ({"type": "integer"}, None),
+    (False, None),
+]
+
+
+@pytest.mark.parametrize(("schema", "expected"), PARTS, ids=str)
+def test_parts(judge: Any, schema: Any, expected: Any) -> None:
+    translation = Translation(judge.nodes, schema, SchemaOptions())
+    found = item_parts(translation, [(schema, ROOT)])
+    if expected is None or found is None:
+        assert found is expected
+        return
+    literals, has_numbers, rest = expected
+    assert found.literals == literals
+    assert (found.numbers is not None) == has_numbers
+    assert (None if found.rest is None else found.rest[-1][0]["type"]) == rest
+
+
+def test_numbers_are_compared_by_value_and_written_without_exponent(judge: Any) -> None:
+    grammar = judge.grammar({"type": "array", "uniqueItems": True})
+    for text in ("[0,1,0.5,-1,10]", "[1,1.25]", "[0.0,0.01]", '[1,"1",true,[1],{"a":1}]'):
+        assert grammar.accepts(text)
+    for text in ("[1,1.0]", "[0,-0.0]", "[1e1]", "[null,1,null]", '["a","\\u0061"]', '[{"a":1,"b":2},{"b":2,"a":1.0}]'):
+        assert not grammar.accepts(text)
+
+
+def test_a_number_that_was_read_can_go_on_but_not_end(judge: Any) -> None:
+    matcher = judge.grammar({"type": "array", "uniqueItems": True}).matcher()
+    matcher.accept_bytes(b"[0,1,0")
+    assert matcher.validate_tokens(list(b",")) == 0
+    assert matcher.validate_tokens(list(b".")) == 1
+
+
+def test_many_items_of_any_type_ask_for_no_rules(judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Translation, "make_variant", None)
+    grammar = judge.grammar({"type": "array", "uniqueItems": True})
+    items = ",".join(f'{at},"{at}",{{"a":{at}}},[{at}]' for at in range(100))
+    assert grammar.accepts(f"[{items},null,false,true]")
+
+
+TYPES = st.lists(st.sampled_from(("null", "boolean", "number", "string", "array")), min_size=1, max_size=4, unique=True)
+
+
+@pytest.mark.long
+@cases(80, types=TYPES, low=st.integers(0, 2), is_equal=st.booleans())
+def test_random_items_of_many_types_agree(judge: Any, types: Any, low: int, is_equal: bool) -> None:
+    wanted: Any = {"not": {"uniqueItems": True}} if is_equal else {"uniqueItems": True, "maxItems": 3}
+    schema = {"type": "array", "items": {"type": types}, "minItems": low, **wanted}
+    root = rooted(schema, True, 2020)
+    assert assert_exactly(judge, root, valid_values(root, 2020))
+    assert dead_end(judge, schema) is None
+
+
+EQUAL = {"type": "array", "not": {"uniqueItems": True}}
+WITH_EQUAL: list[tuple[str, Any, list[Any], list[Any]]] = [
+    ("anything", EQUAL, [[1, 1.0], [{}, 1, {}], [None, None, 2], [[1], [1]]], [[], [1], [0, False], [[1], [2]]]),
+    ("strings", {**EQUAL, "items": {"type": "string"}}, [["a", "b", "a"]], [["a"], ["a", "b"], [1, 1]]),
+    ("at least four", {**EQUAL, "minItems": 4}, [[1, 1, 2, 3], [1, 2, 3, 3]], [[1, 1], [1, 1, 2], [1, 2, 3, 4]]),
+    ("a prefix", {**EQUAL, "prefixItems": [True, {"type": "null"}]}, [[None, None], [1, None, 1]], [[1, 1], [1, None]]),
+    ("written otherwise", EQUAL, [[{"a": 1, "b": [2]}, {"b": [2.0], "a": 1}]], [[{"a": 1}, {"a": "1"}]]),
+    ("few values", {**EQUAL, "items": {"enum": [1]}}, [[1, 1], [1, 1, 1]], [[1], []]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("schema", "valid", "invalid"), [row[1:] for row in WITH_EQUAL], ids=[row[0] for row in WITH_EQUAL]
+)
+def test_equal_items_agree(judge: Any, schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    judge.agrees(schema, valid, invalid)
+    judge.agrees(schema, valid, invalid, property_order="any")
+
+
+def test_lines_may_be_indented(judge: Any) -> None:
+    grammar = judge.grammar(EQUAL, indent=2)
+    assert grammar.accepts('[\n  {\n    "a": 1\n  },\n  2,\n  {\n    "a": 1\n  }\n]')
+    assert not grammar.accepts('[\n  {\n    "a": 1\n  },\n  2,\n  {\n    "a": 2\n  }\n]')
+
+
+@pytest.mark.parametrize(
+    "schema", [{}, {"minItems": 3}, {"maxItems": 3}, {"items": False}, {"contains": True}], ids=str
+)
+def test_arrays_with_room_for_another_item_can_be_written(judge: Any, schema: Any) -> None:
+    translation = Translation(judge.nodes, schema, SchemaOptions())
+    parts = conjunction_of(translation, [({"type": "array", **schema}, ROOT)]).parts
+    assert can_be_written(translation, ArrayLayout(translation, parts)) == (schema in ({}, {"minItems": 3}))
+
+
+SMALL = some_of(
+    ("items", st.sampled_from((True, {"type": "integer"}, {"enum": [1, "a"]}, {"type": ["object", "string"]}))),
+    ("prefixItems", st.lists(st.sampled_from((True, {"type": "integer"}, {"const": "a"})), min_size=1, max_size=2)),
+    ("minItems", st.integers(0, 3)),
+    ("contains", st.sampled_from(({"const": 1}, {"type": "null"}))),
+    most=3,
+)
+
+
+@pytest.mark.long
+@cases(150, small=SMALL)
+def test_random_arrays_with_equal_items_agree(judge: Any, small: Any) -> None:
+    for schema in ({**small, **EQUAL}, {"not": {**small, "uniqueItems": True}}):
+        root = rooted(schema, True, 2020)
+        assert_exactly(judge, root, valid_values(root, 2020))
+
+
+@cases(30, small=SMALL)
+def test_every_array_with_equal_items_can_be_ended(judge: Any, small: Any) -> None:
+    assert dead_end(judge, {**small, **EQUAL}) is None
