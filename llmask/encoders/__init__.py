@@ -34,7 +34,7 @@ The families of SentencePiece and BERT, with the kernels of each:
     pieces.py           tables of tokens, and what SPM and UGM share          piece_slots.py
     normalizer.py       blanks, rules of characters                           charsmap_rules.py
     piece_encoder.py    the base of SPM and UGM: a compiled call a text
-    spm.py              "spm": neighbours are merged by score or rank         spm_merge.py, spm_long.py, spm_pairs.py
+    spm.py              "spm": neighbours are merged by score or rank         spm_merge.py, spm_pairs.py
     unigram.py          "ugm": the cut of the highest sum of scores           unigram_viterbi.py, unigram_words.py
     wordpiece.py        "wpm": the longest token, word by word                wordpiece_match.py
     bert_characters.py  what the normalizer of BERT does to each character

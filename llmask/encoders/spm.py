@@ -70,11 +70,10 @@ class SpmEncoder(PieceEncoder):
             pairs = listed_pairs(vocabulary.encoder.merges, strings, names, self._splits_lines)
         else:
             pairs = scored_pairs(strings, vocabulary.encoder.scores)
-        different, ranks = np.unique(pairs.ranks, return_inverse=True)
+        _, ranks = np.unique(pairs.ranks, return_inverse=True)
         bits = max(1, (2 * len(pairs.lefts)).bit_length())  # at most half full
         merges = np.zeros(2 << bits, np.int64)
         DOORS.enter_merges(*pairs._replace(ranks=ranks.astype(np.int32)), merges.ctypes.data, bits)
-        table.put(PieceSlot.N_RANKS, len(different))
         table.put_array(PieceSlot.PAIRS, merges)
         table.put(PieceSlot.PAIR_BITS, bits)
         table.put_array(PieceSlot.NEIGHBOURS, list_neighbours(tokens))

@@ -52,7 +52,7 @@ _DOORS = {
         "split_text": "pretokenize_scan",
     },
     "merges": {"enter_merges": "merges_table"},
-    "names": {"first_name": "names", "mark_names": "names"},
+    "names": {"first_name": "double_array", "mark_names": "double_array"},
     "counting": {
         "measure_words": "bpe_incremental",
         "note_places": "bpe_intervals",
