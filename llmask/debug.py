@@ -24,7 +24,7 @@ import numpy as np
 from .grammar.kinds import CONDITION, COUNT, GUARD_FIELDS, SCAN, SKIP_LATE
 from .grammar.notation import Edge, Network, RuleText, guard_text, rule_names
 from .kernels.lexer import states as lexer_states
-from .kernels.machine.record_view import RecordView
+from .kernels.machine.records import RecordView
 from .kernels.mask import assemble, configurations
 from .kernels.parser import rows as earley_rows
 from .kernels.parser.items import LEO_ITEM, SHARED_BY_LEO

@@ -25,8 +25,8 @@ from .finish.operations import run as run_finish
 from .lexer.dense_transitions import forget_dense_rows
 from .lexer.states import MISS, init_states
 from .machine.atomics import exchange
-from .machine.calls import address_of_code, call_at
 from .machine.jit import door, inline, kernel
+from .machine.raw import address_of_code, call_at
 from .mask.advance import known_after, take_token
 from .mask.assemble import build_mask
 from .mask.batch import CONTROL_FIELDS, BatchField, fill_row, help_with_batches, share_batch

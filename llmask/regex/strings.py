@@ -17,7 +17,7 @@ from llmask.errors import LimitExceeded, LlmaskError
 from llmask.kernels.regex.nodes import BYTE_DISTANCE, MOST_DISTANCE
 
 if TYPE_CHECKING:
-    from llmask.kernels.machine.record_view import RecordView
+    from llmask.kernels.machine.records import RecordView
     from llmask.kernels.table import Table
     from llmask.regex.nodes import RegexNodes
 

@@ -16,8 +16,8 @@ tokens have a bounded length.
 
 import numpy as np
 
-from ..machine.floats import load_f32, rounded_unless
 from ..machine.jit import door, inline, kernel
+from ..machine.raw import load_f32, rounded_unless
 from ..machine.records import Record, WideFloat
 from ..tables.memory import as_table, fill_bytes, load_i32, load_u8, store_i32
 from .charsmap_rules import MAX_REPLACEMENT_BYTES, NEEDS_MORE, SPACE, character_length, normalize

@@ -18,9 +18,8 @@ In: a model's table, a word. Out: an entry. Cost: 10 ns a word that is remembere
 
 import numpy as np
 
-from ..machine.floats import load_f32
 from ..machine.jit import inline, kernel
-from ..machine.raw import load_word, shift_right, wrapped_product
+from ..machine.raw import load_f32, load_word, shift_right, wrapped_product
 from ..machine.records import Float, Record, Wide, WideFloat
 from ..tables.memory import load_u8
 from .charsmap_rules import character_length
