@@ -68,7 +68,7 @@ ACCESSORS = {
     ("parser/items.py", "_write_item"),
     ("parser/leo_items.py", "_asked_last"),
     ("parser/rows.py", "_found"),
-    ("parser/token_terminals.py", "_range"),
+    ("parser/token_terminals.py", "token_range"),
 }
 BYTES_OF_A_TEXT = {  # the next ones, of a character or a vector
     ("encoders/charsmap_rules.py", "after_blanks"),

@@ -11,12 +11,12 @@ In: a grammar's rules and rows, a configuration. Out: costs. Cost: 50 ns a call 
 hand.
 """
 
-from ..lexer.states import ANONYMOUS, is_start
+from ..lexer.states import ANONYMOUS, is_start, live_lexeme, live_rest, n_live
 from ..machine.jit import inline, kernel
 from ..parser.items import SHARED_BY_LEO
-from ..parser.rows import FIRST_ROW
+from ..parser.rows import FIRST_ROW, rule_of_edge, scans_of, waits_of
 from ..regex.nodes import push
-from ..tables.interning import MISSING, list_item, list_length, list_offset, map_change, map_get
+from ..tables.interning import MISSING, list_item, map_change, map_get
 from ..tables.memory import reserve, spend
 from ..values.parse_states import row_of
 from .rule_costs import ENDLESS, cost_after, cost_states, cost_sum, edge_cost, make_postorder
@@ -26,11 +26,6 @@ from .rule_costs import ENDLESS, cost_after, cost_states, cost_sum, edge_cost, m
 def _pair(row, symbol):
     """Key of what follows a rule, or a lexeme, in a row."""
     return (row << 32) | symbol
-
-
-@inline
-def _rule_of_edge(grammar, edge):
-    return grammar.state_rules[grammar.edges[edge].target]
 
 
 @inline
@@ -48,8 +43,7 @@ def _has_contexts(grammar, row):
 @inline
 def _push_origins(store, grammar, row):
     """Push the rows where runs of a row began, as far as their contexts are not known yet."""
-    first = grammar.rows[row].waits
-    for at in range(first, first + grammar.rows[row].n_waits):
+    for at in waits_of(grammar, row):
         origin = grammar.row_entries[at].origin
         if origin != row and not _has_contexts(grammar, origin):
             push(store, origin)
@@ -60,19 +54,17 @@ def _contexts_of_row(store, grammar, row):
     """Relax the contexts of a row until none falls: rules call rules within the row."""
     if row == FIRST_ROW:
         map_change(grammar.outer_costs, _pair(row, grammar.start_rule), 0)
-    first = grammar.rows[row].waits
-    n = grammar.rows[row].n_waits
     changed = True
     while changed:
         changed = False
-        spend(grammar, n)
-        for at in range(first, first + n):
+        spend(grammar, grammar.rows[row].n_waits)
+        for at in waits_of(grammar, row):
             call = grammar.row_entries[at]
             rule = call.symbol
             if call.parameter == SHARED_BY_LEO:
                 cost = _context(grammar, call.origin, rule)
             else:
-                outer = _context(grammar, call.origin, _rule_of_edge(grammar, call.edge))
+                outer = _context(grammar, call.origin, rule_of_edge(grammar, call.edge))
                 if rule < 0 or outer >= ENDLESS:
                     continue
                 cost = cost_sum(outer, cost_after(grammar, call.edge, call.parameter))
@@ -94,8 +86,7 @@ def _has_costs(grammar, row):
 @inline
 def _push_leo_items(store, grammar, row):
     """Push the Leo items of a row whose costs are not known yet."""
-    first = grammar.rows[row].scans
-    for at in range(first, first + grammar.rows[row].n_scans):
+    for at in scans_of(grammar, row):
         leo_item = grammar.row_entries[at].origin
         if grammar.row_entries[at].parameter == SHARED_BY_LEO and not _has_costs(grammar, leo_item):
             push(store, leo_item)
@@ -106,8 +97,7 @@ def _cost_lexemes_of_row(store, grammar, row):
     """Find the cost after each lexeme that a row scans; under ANONYMOUS the cost of the row itself."""
     _find_contexts(store, grammar, row)
     least = 0 if grammar.rows[row].accepts else ENDLESS
-    first = grammar.rows[row].scans
-    for at in range(first, first + grammar.rows[row].n_scans):
+    for at in scans_of(grammar, row):
         scan = grammar.row_entries[at]
         if scan.parameter == SHARED_BY_LEO:
             cost = map_get(grammar.lexeme_costs, _pair(scan.origin, scan.symbol))
@@ -115,7 +105,7 @@ def _cost_lexemes_of_row(store, grammar, row):
             cost = cost_after(grammar, scan.edge, scan.parameter)
             if scan.origin != row:
                 _find_contexts(store, grammar, scan.origin)
-            cost = cost_sum(cost, _context(grammar, scan.origin, _rule_of_edge(grammar, scan.edge)))
+            cost = cost_sum(cost, _context(grammar, scan.origin, rule_of_edge(grammar, scan.edge)))
         key = _pair(row, scan.symbol)
         known = map_get(grammar.lexeme_costs, key)
         if known == MISSING or cost < known:
@@ -136,13 +126,6 @@ def _cost_of_row(store, grammar, row):
 
 
 @inline
-def _lexeme_and_rest(store, state, i):
-    """Pair i of a lexer state's key (lexer/states.py)."""
-    at = list_offset(store.state_keys, state) + 2 * i
-    return store.state_keys.pool[at], store.state_keys.pool[at + 1]
-
-
-@inline
 def estimate(store, grammar, parse_state, state):
     """Cost of what has to be written still from a parse state and a lexer state; 0 where the document may end."""
     row = row_of(grammar, parse_state)
@@ -151,9 +134,9 @@ def estimate(store, grammar, parse_state, state):
         return of_row
     ignored = list_item(store.lexeme_sets, grammar.ignored, 0) if grammar.ignored != 0 else ANONYMOUS
     least = ENDLESS
-    for i in range(list_length(store.state_keys, state) // 2):
-        lexeme, node = _lexeme_and_rest(store, state, i)
-        rest = store.nodes[node].distance
+    for i in range(n_live(store, state)):
+        lexeme = live_lexeme(store, state, i)
+        rest = store.nodes[live_rest(store, state, i)].distance
         if lexeme == ignored:
             least = min(least, cost_sum(rest, of_row))
         known = map_get(grammar.lexeme_costs, _pair(row, lexeme))

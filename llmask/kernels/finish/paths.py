@@ -16,18 +16,20 @@ rises. `lower_bound` notes a shorter way that a caller has found.
 In: tables, a configuration. Out: its bound. Cost: 10 us a byte to the next configuration that has one.
 """
 
+from ..lexeme_masks.exits import NO_CHILD, child_with
 from ..lexer.states import token_set_of
 from ..machine.constants import NO_TOKEN
 from ..machine.jit import inline, kernel
 from ..mask.configurations import ENDED, REFUSED, after_token, configuration_of, pack, step
-from ..parser.token_terminals import NAMES_ORDINARY
+from ..parser.rows import scans_of
+from ..parser.token_terminals import NAMES_ORDINARY, n_token_ranges, token_range
 from ..regex.nodes import BYTE_DISTANCE
 from ..tables.interning import mix
 from ..tables.memory import fill_bytes, reserve, spend
 from ..values.parse_states import FIRST_TRACKED, row_of
 from ..vocabulary.trie_words import token_of
 from .estimates import estimate
-from .successors import has_stopped, n_token_ranges, token_range
+from .successors import has_stopped
 
 FIRST_TOKEN = 256
 SPELLS_SOME = 1
@@ -124,9 +126,7 @@ def _add_named(store, grammar, packed, before, n):
     parse_state = grammar.configurations[configuration].naming - 1
     if parse_state < 0:
         return n
-    row = row_of(grammar, parse_state)
-    first = grammar.rows[row].scans
-    for at in range(first, first + grammar.rows[row].n_scans):
+    for at in scans_of(grammar, row_of(grammar, parse_state)):
         tokens = token_set_of(store, grammar.row_entries[at].symbol)
         for i in range(n_token_ranges(store, tokens)):
             token, _ = token_range(store, tokens, i)
@@ -285,22 +285,6 @@ def _find_path(store, grammar, configuration):
     return LOST if is_lost else n
 
 
-@inline
-def _child(store, node, byte):
-    """The child of a trie node over a byte, or NO_NODE."""
-    low = store.child_first[node]
-    high = store.child_first[node + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if store.child_byte[middle] < byte:
-            low = middle + 1
-        else:
-            high = middle
-    if low == store.child_first[node + 1] or store.child_byte[low] != byte:
-        return NO_NODE
-    return store.child_node[low]
-
-
 @kernel
 def _spell(store, grammar, configuration):
     """Find the token that spells the next steps and leaves the least bound, the longest of equals."""
@@ -316,9 +300,10 @@ def _spell(store, grammar, configuration):
             best = taken - FIRST_TOKEN
         if taken < 0 or taken >= FIRST_TOKEN:
             break
-        node = _child(store, node, taken)
-        if node == NO_NODE:
+        child = child_with(store, node, taken)
+        if child == NO_CHILD:
             break
+        node = store.child_node[child]
         # the bytes so far may be a token
         here = following
         token = token_of(store.trie[node])

@@ -21,8 +21,9 @@ In: a grammar's rules. Out: costs. Cost: 20 ns an edge, a few times; 10 ns a mis
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
 from ..parser.guards import ANOTHER, after_guard, missing_word, n_missing, n_required_words
-from ..regex.nodes import BYTE_DISTANCE, pop, push
-from ..tables.interning import MISSING, list_item, list_length, map_change, map_get
+from ..parser.items import edges_of
+from ..regex.nodes import BYTE_DISTANCE, n_operands, operand, pop, push
+from ..tables.interning import MISSING, list_item, map_change, map_get
 from ..tables.kinds import EdgeKind, GuardKind, NodeKind
 from ..tables.memory import reserve, spend
 from ..values.called_rules import SIZE, late_key
@@ -216,7 +217,7 @@ def _relax(store, grammar, state):
     if final != 0:
         kind = PathKind.GUARDED if _asks_for_more(grammar, final - 1) else PathKind.PLAIN
         changed = _lower(grammar, state, kind, 0, final - 1, 0)
-    for edge in range(grammar.edge_first[state], grammar.edge_first[state + 1]):
+    for edge in edges_of(grammar, state):
         changed |= _relax_edge(store, grammar, state, edge)
     return changed
 
@@ -227,7 +228,7 @@ def _weigh(store, grammar, first_state, end_state):
     changed = False
     for state in range(first_state, end_state):
         rule = grammar.state_rules[state]
-        for edge in range(grammar.edge_first[state], grammar.edge_first[state + 1]):
+        for edge in edges_of(grammar, state):
             cost = edge_cost(store, grammar, edge)
             weight = min(LEAST_WEIGHT + 2 * cost, ENDLESS // 2)
             if cost < ENDLESS and weight > grammar.rule_weights[rule]:
@@ -329,8 +330,8 @@ def _push_parts(store, grammar, node):
         if here.kind == NodeKind.CONCAT:
             _push_unknown(store, grammar, here.b)
     elif here.kind == NodeKind.UNION or here.kind == NodeKind.AND:
-        for i in range(list_length(store.node_lists, here.a)):
-            _push_unknown(store, grammar, list_item(store.node_lists, here.a, i))
+        for i in range(n_operands(store, node)):
+            _push_unknown(store, grammar, operand(store, node, i))
 
 
 @inline
@@ -344,8 +345,8 @@ def _rest_of_parts(store, grammar, node):
         return cost_sum(_known_rest(grammar, here.a), max(here.low - 1, 0) * store.nodes[here.a].distance)
     if here.kind == NodeKind.UNION or here.kind == NodeKind.AND:
         rest = 0
-        for i in range(list_length(store.node_lists, here.a)):
-            own = _known_rest(grammar, list_item(store.node_lists, here.a, i))
+        for i in range(n_operands(store, node)):
+            own = _known_rest(grammar, operand(store, node, i))
             rest = max(rest, own) if here.kind == NodeKind.UNION else cost_sum(rest, own)
         return rest
     return cost_sum(here.distance, GUESSED_REST if here.kind == NodeKind.DFA or here.kind == NodeKind.NOT else 0)
@@ -378,7 +379,7 @@ def greatest_cost(store, grammar):
         cost = _whole_cost(grammar, state)
         if cost < ENDLESS:
             greatest = max(greatest, cost)
-        for edge in range(grammar.edge_first[state], grammar.edge_first[state + 1]):
+        for edge in edges_of(grammar, state):
             if grammar.edges[edge].kind == EdgeKind.SCAN:
                 lexeme = store.lexemes[grammar.edges[edge].symbol]
                 rest = max(rest, _rest(store, grammar, lexeme))

@@ -20,7 +20,8 @@ from ..mask.assemble import build_mask
 from ..mask.configurations import REFUSED, after_token, configuration_of, pack, step
 from ..mask.repeated_values import path_to
 from ..mask.tracked_masks import untracked_configuration
-from ..tables.interning import list_length, list_offset
+from ..parser.rows import scans_of
+from ..parser.token_terminals import n_token_ranges, put_pair, token_range
 from ..tables.memory import reserve, spend
 from ..values.parse_states import FIRST_TRACKED, row_of
 from ..vocabulary.trie_words import token_of
@@ -33,35 +34,13 @@ def has_stopped(store, grammar):
 
 
 @inline
-def n_token_ranges(store, tokens):
-    """Ranges of a token set (parser/token_terminals.py); none of -1, the set of lexemes of bytes."""
-    return (list_length(store.token_sets, tokens) - 1) // 2 if tokens >= 0 else 0
-
-
-@inline
-def token_range(store, tokens, i):
-    """First and last token of a range of a token set."""
-    at = list_offset(store.token_sets, tokens) + 1 + 2 * i
-    return store.token_sets.pool[at], store.token_sets.pool[at + 1]
-
-
-@inline
-def _emit_pair(data, n, token, value):
-    """Append a pair to n numbers, where there is room; returns how many numbers there are."""
-    if n + 2 <= data.shape[0]:
-        data[n] = token
-        data[n + 1] = value
-    return n + 2
-
-
-@inline
 def _emit(store, data, n, node, value):
     """Write the token that ends at a trie node, and those with the same bytes, each with a value."""
     token = token_of(store.trie[node])
     if token < 0:
         return n
     while True:
-        n = _emit_pair(data, n, token, value)
+        n = put_pair(data, n, (token, value))
         token = store.duplicates[token] if store.n_duplicates != 0 else 0
         if token == 0:
             return n
@@ -208,14 +187,12 @@ def _list_named(store, grammar, configuration, data, n):
     parse_state = grammar.configurations[configuration].naming - 1
     if parse_state < 0:
         return n
-    row = row_of(grammar, parse_state)
-    first = grammar.rows[row].scans
-    for at in range(first, first + grammar.rows[row].n_scans):
+    for at in scans_of(grammar, row_of(grammar, parse_state)):
         tokens = token_set_of(store, grammar.row_entries[at].symbol)
         for i in range(n_token_ranges(store, tokens)):
             low, high = token_range(store, tokens, i)
             for token in range(low, high + 1):
                 reached = after_token(store, grammar, configuration, token)
                 if reached != REFUSED:
-                    n = _emit_pair(data, n, token, reached)
+                    n = put_pair(data, n, (token, reached))
     return n

@@ -4,8 +4,7 @@ In: tables, a configuration, tokens or bytes. Out: configurations. Cost: that of
 """
 
 from ..lexeme_masks.trie_walk import room_for_words, wide_walk
-from ..lexer.leaps import known_leap, leap
-from ..lexer.states import DEAD, MISS, UNKNOWN, known_next
+from ..lexer.states import DEAD, MISS, UNKNOWN, known_leap, known_next, leap
 from ..machine.jit import kernel
 from ..parser.token_terminals import NAMES_ORDINARY
 from ..tables.interning import MISSING

@@ -7,9 +7,10 @@ A trace takes three numbers a byte:
 In: the tables, configurations, bytes. Out: sets of lexemes, rules, configurations. Cost: that of `configurations.step`.
 """
 
-from ..lexer.states import DEAD, is_start, next_state, token_set_of
+from ..lexer.states import DEAD, is_start, live_lexeme, n_live, next_state, token_set_of
 from ..machine.jit import inline, kernel
 from ..parser.goto import goto
+from ..parser.rows import scans_of
 from ..tables.interning import list_item, list_length
 from ..values.parse_states import row_of
 from .configurations import ENDED, REFUSED, configuration_of, pack, start_after, step, unpack
@@ -68,8 +69,8 @@ def ending(store, grammar, configuration):
 @inline
 def _has_lexeme(store, state, lexeme):
     """Whether a lexeme may go on in a lexer state."""
-    for i in range(0, list_length(store.state_keys, state) & -2, 2):
-        if list_item(store.state_keys, state, i) == lexeme:
+    for i in range(n_live(store, state)):
+        if live_lexeme(store, state, i) == lexeme:
             return True
     return False
 
@@ -89,15 +90,12 @@ def open_rules(store, grammar, configuration, with_expected, data):
     is_read = not is_start(store, state)
     if not is_read and with_expected == 0:
         return n
-    scans = grammar.rows[row].scans
-    for i in range(grammar.rows[row].n_scans):
-        entries = grammar.row_entries
-        lexeme = entries[scans + i].symbol
-        if token_set_of(store, lexeme) >= 0 or (is_read and not _has_lexeme(store, state, lexeme)):
+    for at in scans_of(grammar, row):
+        scan = grammar.row_entries[at]
+        if token_set_of(store, scan.symbol) >= 0 or (is_read and not _has_lexeme(store, state, scan.symbol)):
             continue
         if n < data.shape[0]:
-            target = grammar.edges[entries[scans + i].edge].target
-            data[n] = grammar.state_rules[target]
+            data[n] = grammar.state_rules[grammar.edges[scan.edge].target]
         n += 1
     return n
 

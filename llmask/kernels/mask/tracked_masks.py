@@ -12,8 +12,7 @@ from ..lexeme_masks.state_masks import build_state_mask
 from ..machine.jit import inline, kernel
 from ..tables.interning import intern_list, list_offset
 from ..tables.memory import reserve
-from ..values.parse_states import row_of, transcript_of
-from ..values.transcripts import NO_TRANSCRIPT
+from ..values.parse_states import NO_TRANSCRIPT, row_of, transcript_of
 from .boundary_tokens import cross_exits, cross_whole
 from .configurations import configuration_of, pack
 from .crossing import UNTRACKED

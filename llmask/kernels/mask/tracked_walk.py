@@ -29,8 +29,7 @@ from ..machine.jit import inline, kernel
 from ..parser.goto import goto
 from ..parser.tracked_goto import ROW_BITS, untracked_goto
 from ..parser.tracked_values import MAY_REPEAT
-from ..values.parse_states import FIRST_TRACKED, is_left_out, parse_state_after, row_of
-from ..values.transcripts import NO_TRANSCRIPT
+from ..values.parse_states import FIRST_TRACKED, NO_TRANSCRIPT, is_left_out, parse_state_after, row_of
 from .boundary_walk import FrameExit, leads_on, next_child_by, push_frame
 from .configurations import REFUSED, pack, start_after, step, unpack
 from .crossing import (

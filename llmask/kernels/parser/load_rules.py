@@ -20,6 +20,7 @@ from ..tables.kinds import EdgeKind, GuardKind
 from ..tables.memory import reserve, spend
 from ..values.called_rules import is_productive
 from .guards import after_guard, passes
+from .items import edges_of, may_end, takes_nothing
 from .token_terminals import note_token_sets
 
 NOTHING_DERIVED = -3
@@ -320,9 +321,6 @@ def _find_like_edges(store, grammar, n_edges):
 @kernel
 def _find_nullable(store, grammar, n_rules):
     """Fixed point: new rules that derive the empty string, their parameters followed exactly from 0."""
-    edge_first = grammar.edge_first
-    edges = grammar.edges
-    finals = grammar.state_finals
     rule_flags = grammar.rule_flags
     first_rule = grammar.n_rules
     bottom = store.scratch_top
@@ -341,26 +339,21 @@ def _find_nullable(store, grammar, n_rules):
                 parameter = store.scratch[position + 1]
                 position += 2
                 spend(grammar, 1 + ((store.scratch_top - bottom) >> 4))
-                guard = finals[state]
-                if guard != 0 and passes(grammar, guard - 1, parameter):
+                if may_end(grammar, state, parameter):
                     rule_flags[rule].is_nullable = True
                     changed = True
                     break
-                for edge in range(edge_first[state], edge_first[state + 1]):
-                    kind = edges[edge].kind
-                    if kind == EdgeKind.SCAN or kind >= EdgeKind.CALL_NEW:
+                for number in edges_of(grammar, state):
+                    edge = grammar.edges[number]
+                    if not takes_nothing(grammar, edge) or not passes(grammar, edge.guard, parameter):
                         continue
-                    if kind == EdgeKind.CALL and not rule_flags[edges[edge].symbol].is_nullable:
-                        continue
-                    if not passes(grammar, edges[edge].guard, parameter):
-                        continue
-                    after = after_guard(grammar, edges[edge].guard, parameter)
+                    after = after_guard(grammar, edge.guard, parameter)
                     seen = False
                     for i in range(bottom, store.scratch_top, 2):
-                        if store.scratch[i] == edges[edge].target and store.scratch[i + 1] == after:
+                        if store.scratch[i] == edge.target and store.scratch[i + 1] == after:
                             seen = True
                             break
                     if not seen:
-                        push(store, edges[edge].target)
+                        push(store, edge.target)
                         push(store, after)
             store.scratch_top = bottom

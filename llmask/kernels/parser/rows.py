@@ -39,6 +39,8 @@ from .items import (
     add_item,
     advance_over_nullable,
     clear_items,
+    edges_of,
+    item_in_progress,
     kernel_item,
     may_end,
     n_kernel_items,
@@ -148,10 +150,7 @@ def _predict(store, grammar, row, is_leo_item):
     start_rule = grammar.start_rule
     n = 0
     while n < grammar.n_items and grammar.exceeded == 0:
-        item = grammar.items[n]
-        state = item.state
-        parameter = item.parameter
-        origin = item.origin
+        state, parameter, origin = item_in_progress(grammar, n)
         n += 1
         if state == LEO_ITEM:
             if grammar.rows[origin].accepts:
@@ -169,13 +168,11 @@ def _predict(store, grammar, row, is_leo_item):
         if origin < row and grammar.rows[origin].tracks:
             grammar.rows[row].tracks = True
         advance_over_nullable(grammar, state, parameter, origin)
-        edge_first = grammar.edge_first
-        edges = grammar.edges
-        for edge in range(edge_first[state], edge_first[state + 1]):
-            kind = edges[edge].kind
+        for edge in edges_of(grammar, state):
+            kind = grammar.edges[edge].kind
             if kind == EdgeKind.SKIP or kind == EdgeKind.SKIP_LATE:
                 continue
-            if not passes(grammar, edges[edge].guard, parameter):
+            if not passes(grammar, grammar.edges[edge].guard, parameter):
                 continue
             if kind != EdgeKind.SCAN:
                 rule = rule_called(grammar, edge, parameter)
@@ -214,27 +211,23 @@ def _write_entries(store, grammar, row, found):
         for i in range(n):
             edge, number = _found(store, found, i)
             if (edges[edge].kind != EdgeKind.SCAN) == (is_wait != 0):
-                item = grammar.items[number]
+                item, entry = grammar.items[number], entries[at]
                 parameter = SHARED_BY_LEO if item.state == LEO_EDGE else item.parameter
-                entries[at].symbol = rule_called(grammar, edge, parameter) if is_wait != 0 else edges[edge].symbol
-                entries[at].edge = edge
-                entries[at].parameter = parameter
-                entries[at].origin = item.origin
+                entry.symbol = rule_called(grammar, edge, parameter) if is_wait != 0 else edges[edge].symbol
+                entry.edge, entry.parameter, entry.origin = edge, parameter, item.origin
                 at += 1
         if is_wait == 0:
             n_scans = at - first
     grammar.n_row_entries = at
-    grammar.rows[row].scans = first
-    grammar.rows[row].n_scans = n_scans
-    grammar.rows[row].waits = first + n_scans
-    grammar.rows[row].n_waits = n - n_scans
+    written = grammar.rows[row]
+    written.scans, written.n_scans = first, n_scans
+    written.waits, written.n_waits = first + n_scans, n - n_scans
 
 
 @inline
 def _scans_tokens(store, grammar, row):
     """Whether a row names tokens that may come next."""
-    first = grammar.rows[row].scans
-    for at in range(first, first + grammar.rows[row].n_scans):
+    for at in scans_of(grammar, row):
         if token_set_of(store, grammar.row_entries[at].symbol) >= 0:
             return True
     return False
@@ -248,12 +241,12 @@ def _find_start(store, grammar, row, is_leo_item):
         grammar.rows[row].expected = 0
         grammar.rows[row].start = 0
         return
-    first, n = grammar.rows[row].scans, grammar.rows[row].n_scans
-    expected = _expected_set(store, grammar, first, n, False)
+    expected = _expected_set(store, grammar, row, False)
     grammar.rows[row].expected = expected
-    with_ignored = grammar.ignored != 0 and (grammar.ignored_at_ends != 0 or (row != FIRST_ROW and n > 0))
-    if with_ignored and not (not grammar.rows[row].accepts and _skip_nothing(grammar, first, n)):
-        expected = _expected_set(store, grammar, first, n, True)
+    has_scans = row != FIRST_ROW and grammar.rows[row].n_scans > 0
+    with_ignored = grammar.ignored != 0 and (grammar.ignored_at_ends != 0 or has_scans)
+    if with_ignored and (grammar.rows[row].accepts or not _skip_nothing(grammar, row)):
+        expected = _expected_set(store, grammar, row, True)
     grammar.rows[row].start = start_state(store, expected)
 
 
@@ -265,19 +258,36 @@ def _add_leo_edges(grammar, leo_item):
 
 
 @inline
+def rule_of_edge(grammar, edge):
+    """The rule that an edge belongs to."""
+    return grammar.state_rules[grammar.edges[edge].target]
+
+
+@inline
+def scans_of(grammar, row):
+    """Numbers of the scans of a row."""
+    return range(grammar.rows[row].scans, grammar.rows[row].scans + grammar.rows[row].n_scans)
+
+
+@inline
+def waits_of(grammar, row):
+    """Numbers of the waits of a row."""
+    return range(grammar.rows[row].waits, grammar.rows[row].waits + grammar.rows[row].n_waits)
+
+
+@inline
 def entries_of(grammar, row):
     """Numbers of the scans and waits of a row."""
     return range(grammar.rows[row].scans, grammar.rows[row].waits + grammar.rows[row].n_waits)
 
 
 @kernel
-def _skip_nothing(grammar, first_scan, n_scans):
+def _skip_nothing(grammar, row):
     """True if no scan of the row may be preceded by an ignored lexeme: all are over no_skip edges."""
-    if grammar.has_priorities == 0 or n_scans == 0:
+    if grammar.has_priorities == 0 or grammar.rows[row].n_scans == 0:
         return False
-    for i in range(n_scans):
-        edge = grammar.row_entries[first_scan + i].edge
-        if grammar.priorities[edge] & 1 == 0:
+    for at in scans_of(grammar, row):
+        if grammar.priorities[grammar.row_entries[at].edge] & 1 == 0:
             return False
     return True
 
@@ -294,10 +304,10 @@ def start_after_ignored(store, grammar, row):
 
 
 @kernel
-def _expected_set(store, grammar, first_scan, n_scans, with_ignored):
+def _expected_set(store, grammar, row, with_ignored):
     """Set of the lexemes of a row's scans."""
     first = store.scratch_top
-    for at in range(first_scan, first_scan + n_scans):
+    for at in scans_of(grammar, row):
         push(store, grammar.row_entries[at].symbol)
     if with_ignored:
         push(store, list_item(store.lexeme_sets, grammar.ignored, 0))

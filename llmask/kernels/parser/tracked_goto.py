@@ -20,8 +20,7 @@ In: tables, a parse state, a set of lexemes. Out: parse states. Cost: with a tex
 
 from ..machine.jit import inline, kernel
 from ..tables.interning import MISSING, map_get, map_put
-from ..values.parse_states import MOST_ROWS, parse_state_of, row_of, transcript_of
-from ..values.transcripts import NO_TRANSCRIPT, with_value_start
+from ..values.parse_states import MOST_ROWS, NO_TRANSCRIPT, parse_state_of, row_of, transcript_of, with_value_start
 from .earley_step import row_after
 from .rows import NO_PARSE_STATE
 from .tracked_values import MAY_REPEAT, UNKNOWN_TRANSCRIPT

@@ -144,7 +144,7 @@ STORE = Slots(
     dense_rows=Array(32, "[n_dense, 256]: dense transitions for walks, see lexer/dense_transitions.py"),
     dense_states=Array(32, "[n_dense]"),
     n_dense="",
-    leaps=Map("lexer state, position in token_data -> state after the rest of that token, see lexer/leaps.py"),
+    leaps=Map("lexer state, position in token_data -> state after the rest of that token, see lexer/states.py"),
     token_sets=Lists("see parser/token_terminals.py"),
     # --- masks of lexer states
     masks=Array(64, "[n_masks]: addresses of blocks of n_words int32"),
