@@ -31,7 +31,6 @@ from .mask.advance import known_after, take_token
 from .mask.assemble import build_mask
 from .mask.batch import CONTROL_FIELDS, BatchField, fill_row, help_with_batches, share_batch
 from .mask.cell import ASK, CellField
-from .mask.configurations import ENDED, REFUSED
 from .mask.draft_tree import walk_drafts
 from .mask.operations import run as run_mask
 from .regex.operations import run as run_regex
@@ -193,10 +192,7 @@ def help_with_masks(control, looks):
 def _known_after(cell, token):
     store = as_table(load_i64(cell + 8 * CellField.STORE))
     grammar = as_table(load_i64(cell + 8 * CellField.GRAMMAR))
-    configuration = load_i64(cell + 8 * CellField.CONFIGURATION)
-    if configuration == ENDED or token < 0 or token >= store.n_vocab:
-        return REFUSED
-    return known_after(store, grammar, configuration, token)
+    return known_after(store, grammar, load_i64(cell + 8 * CellField.CONFIGURATION), token)
 
 
 @door("int64(int64, int64)", group="engine")

@@ -25,11 +25,10 @@ from ..parser.rows import scans_of
 from ..parser.token_terminals import NAMES_ORDINARY, n_token_ranges, token_range
 from ..regex.nodes import BYTE_DISTANCE
 from ..tables.interning import mix
-from ..tables.memory import fill_bytes, reserve, spend
+from ..tables.memory import fill_bytes, has_stopped, reserve, spend
 from ..values.parse_states import FIRST_TRACKED, row_of
 from ..vocabulary.trie_words import token_of
 from .estimates import estimate
-from .successors import has_stopped
 
 FIRST_TOKEN = 256
 SPELLS_SOME = 1

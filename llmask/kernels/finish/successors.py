@@ -22,15 +22,9 @@ from ..mask.repeated_values import path_to
 from ..mask.tracked_masks import untracked_configuration
 from ..parser.rows import scans_of
 from ..parser.token_terminals import n_token_ranges, put_pair, token_range
-from ..tables.memory import reserve, spend
+from ..tables.memory import has_stopped, reserve, spend
 from ..values.parse_states import FIRST_TRACKED, row_of
 from ..vocabulary.trie_words import token_of
-
-
-@inline
-def has_stopped(store, grammar):
-    """Whether a limit was reached, so that what was found is not to be trusted."""
-    return store.exceeded != 0 or grammar.exceeded != 0
 
 
 @inline

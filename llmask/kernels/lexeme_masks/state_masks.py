@@ -16,6 +16,7 @@ In: a lexer state. Out: mask, token count and exits in the record of its anonymo
 from ..lexer.dense_transitions import is_wide
 from ..lexer.states import DEAD, lexeme_set, live_lexeme, n_live, only_rest, state_of
 from ..machine.jit import inline, kernel
+from ..machine.raw import take_bit
 from ..regex.constructors import make_concat, make_repeat
 from ..regex.nodes import UNBOUNDED, push
 from ..tables.kinds import MaskKind, NodeKind
@@ -24,7 +25,7 @@ from .delta_walk import GIVEN_UP, changed_walk
 from .excluded_texts import free_state, put_ends_right
 from .kept_masks import allow_duplicates, keep_mask
 from .slice_choice import NO_ROOM, best_slice, exact_room
-from .trie_walk import clear_bit, mask_words, narrow_walk, room_for_words, wide_walk
+from .trie_walk import mask_words, narrow_walk, room_for_words, wide_walk
 
 MANY_NODES = 16_000  # left to the walk by a slice: looking what changed comes first
 LIST_AT_MOST = 64  # longer lists are kept as bitmasks: of 128,000 tokens these are written as fast, and combined faster
@@ -186,6 +187,6 @@ def _sliced_mask(store, state, best, room):
     if room != NO_ROOM and room < load_i32(taken.lengths + 4 * LONGEST):
         n_longer = load_i32(taken.lengths + 4 * (LONGER_THAN + room))
         for i in range(n_longer):
-            clear_bit(words, load_i32(taken.longer + 4 * i))
+            take_bit(words, load_i32(taken.longer + 4 * i))
         n_tokens -= n_longer
     return n_tokens + wide_walk(store, taken.trie, taken.main, 0, taken.n_trie, state)

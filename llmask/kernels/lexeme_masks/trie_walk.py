@@ -61,12 +61,6 @@ def set_bit(words, token):
 
 
 @inline
-def clear_bit(words, token):
-    at = words + (token >> 5) * 4
-    store_i32(at, load_i32(at) & ~(1 << (token & 31)))
-
-
-@inline
 def mask_words(store):
     """Address of the words of the mask in progress."""
     return store.words.address + WORDS_MARGIN

@@ -83,7 +83,9 @@ def take_text(store, grammar, configuration, token):
 
 @kernel
 def known_after(store, grammar, configuration, token):
-    """As `take_token`, reading only, for a token of the vocabulary; MISS where something is not built yet."""
+    """As `take_token` for any number, reading only; MISS where something is not built yet."""
+    if configuration == ENDED or token < 0 or token >= store.n_vocab:
+        return REFUSED
     offsets = store.token_offsets
     first = offsets[token]
     end = offsets[token + 1]

@@ -10,6 +10,7 @@ from ..lexeme_masks.state_masks import first_replaced
 from ..lexeme_masks.subtree_masks import part_mask
 from ..machine.jit import inline, kernel
 from ..tables.kinds import MaskKind
+from ..tables.memory import has_stopped
 from .boundary_walk import cross_rows
 from .crossing import allow_part
 from .tracked_walk import cross_tracked
@@ -37,7 +38,7 @@ def cross_exits(store, grammar, row, state):
         base = store.states[base].anonymous
         first = store.states[base].first_exit
         end = first + store.states[base].n_exits
-        while first < end and store.exceeded == 0 and grammar.exceeded == 0:
+        while first < end and not has_stopped(store, grammar):
             replaced = first_replaced(store, anonymous, first, end)
             _cross(store, grammar, row, state, first, replaced - first)
             first = replaced + 1
@@ -61,7 +62,7 @@ def cross_parts(store, grammar):
     What a part has as a list is listed. `parts` gets the number of each.
     """
     i = 0
-    while i < grammar.n_parts and store.exceeded == 0 and grammar.exceeded == 0:
+    while i < grammar.n_parts and not has_stopped(store, grammar):
         row = grammar.parts[i].row
         state = grammar.parts[i].state
         node = grammar.parts[i].node

@@ -19,7 +19,7 @@ from ..lexer.states import DEAD
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
 from ..parser.goto import goto
-from ..tables.memory import reserve, spend
+from ..tables.memory import has_stopped, reserve, spend
 from .configurations import pack, start_after
 from .crossing import NO_DENSE_ROW, NO_END, allow, allow_alike, is_part, note_part
 
@@ -124,7 +124,7 @@ def walk_rows(store, grammar, root, row, state, scanned, inside):
     if inside != 0:
         _take_exit(store, grammar, 0, scanned)
     depth = 0
-    while depth >= 0 and store.exceeded == 0 and grammar.exceeded == 0:
+    while depth >= 0 and not has_stopped(store, grammar):
         child, row, entry, _ = _next_child(store, grammar, depth)
         if entry == DenseEntry.DEAD:
             depth -= 1
@@ -181,7 +181,7 @@ def cross_rows(store, grammar, row, state, first, n):
         if scanned != last_scanned:
             target = goto(store, grammar, row, scanned)
             last_scanned = scanned
-            if grammar.exceeded != 0 or store.exceeded != 0:
+            if has_stopped(store, grammar):
                 return
             if target >= 0:
                 start = start_after(store, grammar, target, scanned)
@@ -205,5 +205,5 @@ def cross_rows(store, grammar, row, state, first, n):
                 note_part(grammar, target, start, exit.node, 0)
             else:
                 walk_rows(store, grammar, exit.node, target, start, 0, 0)
-        if grammar.exceeded != 0 or store.exceeded != 0:
+        if has_stopped(store, grammar):
             return

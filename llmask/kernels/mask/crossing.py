@@ -17,6 +17,7 @@ In: a grammar's table, nodes, rows. Out: the slots above. Cost: 5 ns a token.
 from ..lexer.dense_transitions import DenseEntry, dense_row, dense_step
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
+from ..tables.interning import intern_list, list_offset
 from ..tables.memory import reserve
 from ..vocabulary.trie_words import subtree_end, token_of
 
@@ -80,6 +81,12 @@ def allow_part(grammar, tokens, first, n):
         for i in range(n):
             ends[listed + i] = IN_PART
     grammar.n_crossing = listed + n
+
+
+@inline
+def intern_crossings(grammar, tokens, n):
+    """Where n numbers of a block lie in the pool of crossings."""
+    return list_offset(grammar.crossings, intern_list(grammar.crossings, tokens.address, 0, n))
 
 
 @kernel

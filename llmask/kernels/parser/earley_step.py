@@ -15,7 +15,7 @@ In: tables, a row, a set of lexemes. Out: a row. Cost: a new row about 1 us and 
 from ..machine.jit import inline, kernel
 from ..tables.interning import list_item, list_length
 from ..tables.kinds import EdgeKind
-from ..tables.memory import spend
+from ..tables.memory import has_stopped, spend
 from .items import LEO_EDGE, advance_over_nullable, clear_items, item_in_progress, may_end
 from .leo_items import advance_entry, ends_in_leo_item, make_leo_items, normalize_leo_items
 from .rows import NO_PARSE_STATE, add_kernel, intern_row, scans_of, waits_of
@@ -33,10 +33,10 @@ def row_after(store, grammar, row, scanned):
         if store.scratch_top == bottom or grammar.exceeded != 0:
             break
         make_leo_items(store, grammar, bottom)
-        if grammar.exceeded != 0 or store.exceeded != 0:
+        if has_stopped(store, grammar):
             break
     store.scratch_top = bottom
-    if grammar.exceeded != 0 or store.exceeded != 0:
+    if has_stopped(store, grammar):
         return NO_PARSE_STATE
     normalize_leo_items(grammar)
     return intern_row(store, grammar, 0)

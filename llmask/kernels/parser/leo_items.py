@@ -28,7 +28,7 @@ Cost: a known one 10 ns, a new one about 1 us.
 from ..machine.jit import inline, kernel
 from ..regex.nodes import push
 from ..tables.interning import MISSING, map_get, map_put
-from ..tables.memory import spend
+from ..tables.memory import has_stopped, spend
 from .guards import after_guard
 from .items import (
     LEO_EDGE,
@@ -87,7 +87,7 @@ def make_leo_items(store, grammar, bottom):
                 continue
             normalize_leo_items(grammar)
             leo_item = intern_row(store, grammar, LEO_MARK)
-            if grammar.exceeded != 0 or store.exceeded != 0:
+            if has_stopped(store, grammar):
                 break
             map_put(grammar.goto, (row << 32) | step, leo_item)
         store.scratch_top = top - ASKED_INTS

@@ -17,7 +17,7 @@ from ..regex.nodes import Node, push
 from ..regex.set_operations import make_and
 from ..tables.interning import intern_list
 from ..tables.kinds import EdgeKind, GuardKind
-from ..tables.memory import reserve, spend
+from ..tables.memory import has_stopped, reserve, spend
 from ..values.called_rules import is_productive
 from .guards import after_guard, passes
 from .items import edges_of, may_end, takes_nothing
@@ -123,7 +123,7 @@ def load_rules(store, grammar, data):
         grammar.has_chains = 1
     if grammar.has_chains != 0:
         _find_like_edges(store, grammar, n_grouped)
-    if grammar.exceeded == 0 and store.exceeded == 0:
+    if not has_stopped(store, grammar):
         grammar.n_rules = first_rule + n_rules
         grammar.n_rtn_states = first_state + n_states
         grammar.n_edges += n_grouped

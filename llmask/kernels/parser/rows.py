@@ -27,7 +27,7 @@ from ..regex.nodes import push
 from ..regex.set_operations import sort_scratch
 from ..tables.interning import forget_last_list, intern_list, list_item
 from ..tables.kinds import EdgeKind
-from ..tables.memory import exceed, reserve, spend
+from ..tables.memory import exceed, has_stopped, reserve, spend
 from ..tables.store_layout import LIMIT_ROWS
 from ..values.called_rules import note_value, rule_called
 from .guards import is_followed, passes
@@ -113,7 +113,7 @@ def intern_row(store, grammar, mark):
         if row >= grammar.max_rows:
             exceed(grammar, LIMIT_ROWS)
         _derive_row(store, grammar, row)
-        if grammar.exceeded != 0 or store.exceeded != 0:
+        if has_stopped(store, grammar):
             forget_last_list(grammar.kernels)  # half a row must not be found again
     return row
 

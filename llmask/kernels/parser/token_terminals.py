@@ -17,7 +17,7 @@ from ..machine.jit import inline, kernel
 from ..regex.nodes import push
 from ..tables.interning import MISSING, list_item, list_length, map_get, map_put
 from ..tables.kinds import EdgeKind
-from ..tables.memory import reserve
+from ..tables.memory import has_stopped, reserve
 from ..values.parse_states import row_of
 from .goto import goto
 from .rows import NO_PARSE_STATE, scans_of
@@ -89,7 +89,7 @@ def token_goto(store, grammar, parse_state, token):
     target = NO_PARSE_STATE
     if store.scratch_top > first:
         target = goto(store, grammar, parse_state, lexeme_set(store, first))
-    if grammar.exceeded != 0 or store.exceeded != 0:
+    if has_stopped(store, grammar):
         return NO_PARSE_STATE
     map_put(grammar.goto, (parse_state << 32) | TOKEN_STEP | token, target)
     return target
@@ -111,16 +111,18 @@ def _insert(store, first, lexeme):
 
 
 @inline
-def ends_after(store, grammar, parse_state, token):
-    """Whether a token is an end of sequence with which the document ends and after which nothing may follow."""
-    row = row_of(grammar, parse_state)
-    if grammar.rows[row].n_scans != 0:
-        return False
-    eos = store.eos
+def is_end_of_sequence(store, token):
+    """Whether a token is an end of sequence."""
     for i in range(store.n_eos):
-        if eos[i] == token:
+        if store.eos[i] == token:
             return True
     return False
+
+
+@inline
+def ends_after(store, grammar, parse_state, token):
+    """Whether a token is an end of sequence with which the document ends and after which nothing may follow."""
+    return grammar.rows[row_of(grammar, parse_state)].n_scans == 0 and is_end_of_sequence(store, token)
 
 
 @kernel

@@ -233,6 +233,12 @@ def exceed(table, code):
 
 
 @inline
+def has_stopped(store, grammar):
+    """Whether a limit was reached, so that what was found is not to be trusted."""
+    return (store.exceeded | grammar.exceeded) != 0
+
+
+@inline
 def spend(table, ticks):
     """Count work: about a 64th of a microsecond a tick. The count depends on what is done, never on the machine.
 
