@@ -31,9 +31,8 @@ from .kernels.parser.items import LEO_ITEM, SHARED_BY_LEO
 from .kernels.tables.grammar_layout import GRAMMAR
 from .kernels.tables.kinds import MaskKind
 from .kernels.tables.store_layout import STORE
-from .kernels.values.called_rules import FIRST_WORD, SIZE, TEXTS_OF_SET
+from .kernels.values.called_rules import FIRST_WORD, NO_TEXTS, SIZE, TEXTS_OF_SET, UNKNOWN_TEXT
 from .kernels.values.parse_states import FIRST_TRACKED, NO_TRANSCRIPT, VALUE_START
-from .kernels.values.text_sets import NO_TEXTS, UNKNOWN_TEXT
 from .matching.matcher import Matcher
 from .regex.notation import list_in
 from .store.loaded_grammar import LoadedGrammar

@@ -36,8 +36,8 @@ def address_of(data: bytes) -> int:
 _DOORS = {
     "tokenizer": {
         "enter_words": "bpe_words",
-        "read_merges": "bpe_merges",
-        "list_splits": "bpe_merges",
+        "read_merges": "merges_table",
+        "list_splits": "merges_table",
         "trace_histories": "bpe_pairs",
         "link_prefixes": "bpe_pairs",
         "encode_text": "bpe_encode",

@@ -14,10 +14,9 @@ from ..parser.rows import waits_of
 from ..tables.int_lists import put
 from ..tables.kinds import EdgeKind
 from ..tables.memory import reserve
-from ..values.called_rules import has_text, texts_of
+from ..values.called_rules import has_text, one_comes_close, texts_of
 from ..values.json_values import may_close, read_beginning
 from ..values.parse_states import list_open_starts, read_text, row_of_value_start
-from ..values.text_sets import one_comes_close
 from ..values.texts import known_text, plain_text
 
 

@@ -12,10 +12,9 @@ In: tables, a wait for the value's rule, or items. Out: items in progress. Cost:
 
 from ..machine.jit import kernel
 from ..tables.kinds import EdgeKind
-from ..values.called_rules import has_text, has_unknown, state_following, texts_of, with_text
+from ..values.called_rules import NO_TEXTS, UNKNOWN_TEXT, has_text, has_unknown, state_following, texts_of, with_text
 from ..values.json_values import read_beginning
 from ..values.parse_states import FIRST_TRACKED, MOST_ROWS, read_text
-from ..values.text_sets import NO_TEXTS, UNKNOWN_TEXT
 from ..values.texts import plain_text, text_number
 from .guards import is_followed, n_missing
 from .items import add_item, edges_of

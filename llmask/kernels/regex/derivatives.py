@@ -17,9 +17,8 @@ Cost: a known derivative 3 ns; a new one 50-200 ns an operator on the way down.
 from ..machine.jit import inline, kernel
 from ..tables.kinds import NodeKind
 from ..tables.memory import reserve, spend
-from .automata import dfa_target, make_dfa
 from .class_maps import class_of, n_classes, set_contains
-from .constructors import make_concat, make_literal, make_not, make_repeat
+from .constructors import dfa_target, make_concat, make_dfa, make_literal, make_not, make_repeat
 from .nodes import UNBOUNDED, Node, n_operands, operand, pop, push
 from .set_operations import make_and, make_union, union_of
 

@@ -15,8 +15,8 @@ from ..tables.kept import bring_back, can_keep, keep
 from ..tables.kinds import NodeKind
 from ..tables.memory import LIMIT_WORK, exceed, reserve, spend
 from ..tables.store_layout import LIMIT_EMPTINESS
-from .automata import dfa_target
 from .class_maps import first_of_class, n_classes
+from .constructors import dfa_target
 from .derivatives import derivative
 from .nodes import BYTE_DISTANCE, UNBOUNDED, Node, NodeFlag, as_difference, n_operands, operand
 
