@@ -56,10 +56,7 @@ def _end(grammar, configuration):
 @inline
 def _put_end(grammar, configuration, following, taken, bound):
     end = _end(grammar, configuration)
-    end.next = following
-    end.step = taken
-    end.bound = bound
-    end.token = NO_TOKEN
+    end.next, end.step, end.bound, end.token = following, taken, bound, NO_TOKEN
 
 
 @inline
@@ -85,9 +82,7 @@ def _add_node(store, packed, before, taken, n):
         if nodes[index[slot] - 1].packed == packed:
             return n
         slot = (slot + 1) & (SEARCH_INDEX_SIZE - 1)
-    nodes[n].packed = packed
-    nodes[n].before = before
-    nodes[n].step = taken
+    nodes[n].packed, nodes[n].before, nodes[n].step = packed, before, taken
     index[slot] = n + 1
     return n + 1
 

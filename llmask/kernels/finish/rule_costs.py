@@ -144,9 +144,7 @@ def _lower(grammar, state, kind, cost, guard, adds_member):
     known = _path(grammar, state, kind)
     is_less = cost < known.cost
     if is_less:
-        known.cost = cost
-        known.guard = guard
-        known.adds_member = adds_member
+        known.cost, known.guard, known.adds_member = cost, guard, adds_member
     return is_less
 
 

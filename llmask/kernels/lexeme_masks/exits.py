@@ -15,12 +15,9 @@ def add_exit(store, node, state):
     n = store.n_exits
     exit = reserve(store.exits, n + 1)[n]
     word = store.trie[node]
-    exit.node = node
-    exit.state = state
-    exit.token = token_of(word)
-    exit.depth = depth_of(word)
-    exit.child = store.child_first[node]
-    exit.end = store.child_first[node + 1]
+    exit.node, exit.state = node, state
+    exit.token, exit.depth = token_of(word), depth_of(word)
+    exit.child, exit.end = store.child_first[node], store.child_first[node + 1]
     store.n_exits = n + 1
 
 

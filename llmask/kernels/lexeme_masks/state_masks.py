@@ -80,11 +80,8 @@ def _without_bound(store, state):
 def _take_mask(store, state, other, first_exit):
     """Give a state the mask of another one, and besides its exits the ones added from number `first_exit` on."""
     own, taken = store.states[state], store.states[store.states[other].anonymous]
-    own.mask = taken.mask
-    own.n_tokens = taken.n_tokens
-    own.first_exit = first_exit
-    own.n_exits = store.n_exits - first_exit
-    own.base = other
+    own.mask, own.n_tokens, own.base = taken.mask, taken.n_tokens, other
+    own.first_exit, own.n_exits = first_exit, store.n_exits - first_exit
     own.mask_kind = taken.mask_kind
 
 
@@ -138,12 +135,10 @@ def _build_own_mask(store, state, asked):
         return
     # keep it
     n_tokens += allow_duplicates(store, words)
-    store.states[state].walked = is_walked
-    store.states[state].first_exit = first_exit
-    store.states[state].n_exits = store.n_exits - first_exit
-    store.states[state].n_tokens = n_tokens
     kind, mask = keep_mask(store, words, n_tokens, LIST_AT_MOST)
-    store.states[state].mask = mask
+    kept = store.states[state]
+    kept.walked, kept.mask, kept.n_tokens = is_walked, mask, n_tokens
+    kept.first_exit, kept.n_exits = first_exit, store.n_exits - first_exit
     if kind == MaskKind.WORDS and base == 0 and is_wide(store, state):
         store.bases[lexemes] = state
     store.states[state].mask_kind = kind

@@ -236,11 +236,8 @@ def _subtree_walk(store, node, state):
 def write_frame(store, depth, node, dense, other):
     """Put a node on the stack of a walk, reached in the state of a dense row (of two states, in delta_walk.py)."""
     frame = store.narrow_frames[depth]
-    frame.node = node
-    frame.child = store.child_first[node]
-    frame.end = store.child_first[node + 1]
-    frame.dense = dense
-    frame.other = other
+    frame.node, frame.dense, frame.other = node, dense, other
+    frame.child, frame.end = store.child_first[node], store.child_first[node + 1]
     frame.was_dead = 0
 
 

@@ -48,9 +48,8 @@ def cross_exits(store, grammar, row, state):
 def cross_whole(store, grammar, configuration):
     """List the tokens that cross in a configuration whose parse state is a row, and its parts."""
     grammar.lists_parts = 1
-    cross_exits(
-        store, grammar, grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state
-    )
+    here = grammar.configurations[configuration]
+    cross_exits(store, grammar, here.parse_state, here.state)
     cross_parts(store, grammar)
     grammar.lists_parts = 0
 
@@ -63,17 +62,13 @@ def cross_parts(store, grammar):
     """
     i = 0
     while i < grammar.n_parts and not has_stopped(store, grammar):
-        row = grammar.parts[i].row
-        state = grammar.parts[i].state
-        node = grammar.parts[i].node
-        if node >= 0:
-            part = part_mask(store, state, node)
-            if part < 0:
+        noted = grammar.parts[i]
+        if noted.node >= 0:
+            noted.part = part_mask(store, noted.state, noted.node)
+            if noted.part < 0:
                 break
-            grammar.parts[i].part = part
-        part = grammar.parts[i].part
-        if store.part_masks[part].kind != MaskKind.WORDS:
-            allow_part(grammar, store.token_lists, store.part_masks[part].mask, store.part_masks[part].n_tokens)
-        first = store.part_masks[part].first_exit
-        _cross(store, grammar, row, state, first, store.part_masks[part].n_exits)
+        part = store.part_masks[noted.part]
+        if part.kind != MaskKind.WORDS:
+            allow_part(grammar, store.token_lists, part.mask, part.n_tokens)
+        _cross(store, grammar, noted.row, noted.state, part.first_exit, part.n_exits)
         i += 1

@@ -34,16 +34,11 @@ class FrameExit(Kind):
 @kernel
 def push_frame(store, grammar, depth, node, parse_state, state, inside, flags):
     """Put a node on the stack of a walk; nobody has asked yet where its lexeme leads when it ends."""
-    first = store.child_first
     frame = reserve(grammar.walk_frames, depth + 1)[depth]
-    frame.child = first[node]
-    frame.end = first[node + 1]
-    frame.parse_state = parse_state
-    frame.dense = dense_row(store, state)
-    frame.node = node
+    frame.node, frame.child, frame.end = node, store.child_first[node], store.child_first[node + 1]
+    frame.parse_state, frame.dense = parse_state, dense_row(store, state)
     frame.exit_parse_state = FrameExit.NONE if store.states[state].accepts == 0 else FrameExit.NOT_TAKEN
-    frame.inside = inside
-    frame.flags = flags
+    frame.inside, frame.flags = inside, flags
 
 
 @kernel

@@ -103,11 +103,9 @@ def configuration_of(store, grammar, packed):
     if has_stopped(store, grammar):
         return REFUSED
     configuration = grammar.n_configurations
-    reserve(grammar.configurations, configuration + 1)
-    grammar.configurations[configuration].parse_state = parse_state
-    grammar.configurations[configuration].state = state
-    grammar.configurations[configuration].accepts = accepts
-    grammar.configurations[configuration].naming = naming + 1
+    made = reserve(grammar.configurations, configuration + 1)[configuration]
+    made.parse_state, made.state = parse_state, state
+    made.accepts, made.naming = accepts, naming + 1
     grammar.n_configurations = configuration + 1
     map_put(grammar.configuration_ids, packed, configuration)
     return configuration

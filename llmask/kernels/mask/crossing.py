@@ -130,9 +130,6 @@ def _are_apart(store, node, one, other):
 def note_part(grammar, row, state, node, part):
     """Leave what is below a node, reached in a row and a lexer state, to lexeme_masks/subtree_masks.py."""
     n = grammar.n_parts
-    parts = reserve(grammar.parts, n + 1)
-    parts[n].part = part
-    parts[n].row = row
-    parts[n].state = state
-    parts[n].node = node
+    noted = reserve(grammar.parts, n + 1)[n]
+    noted.part, noted.row, noted.state, noted.node = part, row, state, node
     grammar.n_parts = n + 1

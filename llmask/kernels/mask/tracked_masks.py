@@ -40,9 +40,9 @@ def collect_untracked(store, grammar, untracked):
 @inline
 def _cross_with(store, grammar, untracked, transcript):
     """List the tokens that cross in an untracked row; `transcript` see `cross_tracked`."""
-    grammar.untracked_walk = UNTRACKED
-    grammar.walk_transcript = transcript
-    cross_exits(store, grammar, grammar.configurations[untracked].parse_state, grammar.configurations[untracked].state)
+    here = grammar.configurations[untracked]
+    grammar.untracked_walk, grammar.walk_transcript = UNTRACKED, transcript
+    cross_exits(store, grammar, here.parse_state, here.state)
     grammar.walk_transcript = NO_TRANSCRIPT
 
 

@@ -72,11 +72,8 @@ def add_item(grammar, state, parameter, origin, derived):
     if n >= grammar.max_items:
         exceed(grammar, LIMIT_ITEMS)
         return
-    items = reserve(grammar.items, n + 1)
-    items[n].state = state
-    items[n].parameter = parameter
-    items[n].origin = origin
-    items[n].is_derived = derived
+    item = reserve(grammar.items, n + 1)[n]
+    item.state, item.parameter, item.origin, item.is_derived = state, parameter, origin, derived
     grammar.n_items = n + 1
     grammar.item_index[slot] = n + 1
     if 2 * (n + 1) >= grammar.item_index_size:

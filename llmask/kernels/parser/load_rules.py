@@ -91,9 +91,8 @@ def load_rules(store, grammar, data):
     _copy(reserve(grammar.rule_starts, first_rule + n_rules + 1), first_rule, data, rule_starts, n_rules)
     _copy(reserve(grammar.state_rules, first_state + n_states + 1), first_state, data, state_rules, n_states)
     _copy_guards(grammar, data, guards, n_guards)
-    _copy(
-        reserve(grammar.required, grammar.n_required + n_required + 1), grammar.n_required, data, required, n_required
-    )
+    members = reserve(grammar.required, grammar.n_required + n_required + 1)
+    _copy(members, grammar.n_required, data, required, n_required)
     state_finals = reserve(grammar.state_finals, first_state + n_states)
     for at in range(finals, finals + FINAL_FIELDS * n_finals, FINAL_FIELDS):
         state_finals[data[at + FINAL_STATE]] = data[at + FINAL_GUARD] + 1
@@ -153,10 +152,8 @@ def _copy_guards(grammar, data, first, n):
         guard.kind = data[at + GUARD_KIND]
         if guard.kind == GuardKind.FOLLOW:
             grammar.follows = 1
-        guard.low = data[at + LOW]
-        guard.high = data[at + HIGH]
-        guard.add = data[at + ADD]
-        guard.cap = data[at + CAP]
+        guard.low, guard.high = data[at + LOW], data[at + HIGH]
+        guard.add, guard.cap = data[at + ADD], data[at + CAP]
 
 
 @kernel
@@ -277,10 +274,8 @@ def _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable):
         number = first[data[at + SOURCE] + 1]
         first[data[at + SOURCE] + 1] = number + 1
         edge = grouped[number]
-        edge.kind = data[at + KIND]
-        edge.symbol = symbol
-        edge.target = data[at + TARGET]
-        edge.guard = data[at + GUARD]
+        edge.kind, edge.symbol = data[at + KIND], symbol
+        edge.target, edge.guard = data[at + TARGET], data[at + GUARD]
         store.scratch[usable + i] = number
     return first[first_state + n_states] - grammar.n_edges
 

@@ -96,15 +96,10 @@ def add_node(store, missed, kind, a, b, low, high, flags, class_map, distance):
     spend(store, 10)
     node = store.n_nodes
     nodes = reserve(store.nodes, node + 1)
-    nodes[node].kind = kind
-    nodes[node].a = a
-    nodes[node].b = b
-    nodes[node].low = low
-    nodes[node].high = high
-    nodes[node].flags = flags
-    nodes[node].map = class_map
-    nodes[node].row = 0
-    nodes[node].distance = min(distance, MOST_DISTANCE)
+    added = nodes[node]
+    added.kind, added.a, added.b, added.low, added.high = kind, a, b, low, high
+    added.flags, added.map, added.distance = flags, class_map, min(distance, MOST_DISTANCE)
+    added.row = 0
     add_record(store, STORE.node_heads, STORE.n_nodes, nodes.address + _NEXT, _NODE_BYTES, -1 - missed)
     return node
 
@@ -285,11 +280,8 @@ def add_automaton(store, width, n_states, position, class_of_byte):
     """The node of state 0 of an automaton whose numbers are at `position`."""
     class_map = map_of_classes(store, class_of_byte)
     dfa = store.n_dfas
-    info = reserve(store.dfas, dfa + 1)
-    info[dfa].map = class_map
-    info[dfa].width = width
-    info[dfa].first = position
-    info[dfa].said = position + n_states * width
+    info = reserve(store.dfas, dfa + 1)[dfa]
+    info.map, info.width, info.first, info.said = class_map, width, position, position + n_states * width
     store.n_dfas = dfa + 1
     return make_dfa(store, dfa, 0)
 
@@ -310,12 +302,10 @@ def make_dfa(store, dfa, state):
 def _node_of_state(store, dfa, state, accepting, distance):
     width = store.dfas[dfa].width
     row = store.dfas[dfa].first + state * width
-    goes_on = False
-    for i in range(width):
-        if store.dfa_pool[row + i] >= 0:
-            goes_on = True
-            break
-    if not goes_on:
+    i = 0
+    while i < width and store.dfa_pool[row + i] < 0:
+        i += 1
+    if i == width:  # it goes nowhere
         return Node.EPSILON if accepting != 0 else Node.EMPTY
     flags = NodeFlag.NULLABLE if accepting != 0 else 0
     return intern_node(store, NodeKind.DFA, dfa, state, 0, 0, flags, store.dfas[dfa].map, distance)

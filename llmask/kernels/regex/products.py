@@ -66,9 +66,7 @@ def _append_pair(store, left, right):
     """Add a pair that `find_pair` does not find; returns its number."""
     number = store.n_pairs
     pair = reserve(store.pairs, number + 1)[number]
-    pair.left = left
-    pair.right = right
-    pair.mark = 0
+    pair.left, pair.right, pair.mark = left, right, 0
     store.n_pairs = number + 1
     return number
 
