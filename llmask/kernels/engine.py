@@ -35,7 +35,7 @@ from .mask.draft_tree import walk_drafts
 from .mask.operations import run as run_mask
 from .regex.operations import run as run_regex
 from .tables.kinds import Fill
-from .tables.memory import allocate, as_table, free_blocks, load_i64, put_bytes, store_i64
+from .tables.memory import allocate, as_table, free_blocks, put_bytes
 from .tables.operations import Operation
 from .tables.store_layout import STORE
 from .tables.turns import end_turn, try_turn, wait_for_turn
@@ -80,27 +80,26 @@ def step_alone(cell, token):
     Returns what `fill_mask`, or `accept`, returns when nothing is missing. MISS, which is Fill.MISS, too: it was not
     done, because others write, or it needs more than a little work, or tables have to be exchanged, or rules written.
     """
-    store = as_table(load_i64(cell + 8 * CellField.STORE))
-    grammar = as_table(load_i64(cell + 8 * CellField.GRAMMAR))
-    row = load_i64(cell + 8 * CellField.ROW)
-    store_i64(cell + 8 * CellField.ROW, 0)
-    if token == NO_TOKEN and (row == 0 or load_i64(cell + 8 * CellField.FILTER) == ASK):
+    fields = as_table(cell)
+    store, grammar = as_table(fields[CellField.STORE]), as_table(fields[CellField.GRAMMAR])
+    row = fields[CellField.ROW]
+    fields[CellField.ROW] = 0
+    if token == NO_TOKEN and (row == 0 or fields[CellField.FILTER] == ASK):
         return MISS
     if store.quick_work == 0 or grammar.bytes_used > grammar.room or try_turn(store, cell) == 0:
         return MISS
     _begin(store, grammar, store.quick_work)
-    configuration = load_i64(cell + 8 * CellField.CONFIGURATION)
     result = 0
     if token == NO_TOKEN:
-        build_mask(store, grammar, configuration)
+        build_mask(store, grammar, fields[CellField.CONFIGURATION])
     else:
-        result = take_token(store, grammar, configuration, token)
+        result = take_token(store, grammar, fields[CellField.CONFIGURATION], token)
     exceeded = _take_exceeded(store, grammar)
     end_turn(store)
     if exceeded != 0:
         return MISS
     if token == NO_TOKEN:
-        return fill_row(cell, row, 1, load_i64(cell + 8 * CellField.ROW_WORDS), 0)
+        return fill_row(cell, row, 1, fields[CellField.ROW_WORDS], 0)
     return result
 
 
@@ -151,7 +150,7 @@ def step_mask(cell, mask, row):
     status = fill_row(cell, mask.ctypes.data, mask.shape[0], mask.shape[1], row)
     if status != Fill.MISS:
         return status
-    return call_at(as_table(load_i64(cell + 8 * CellField.STORE)).step_code, cell, NO_TOKEN)
+    return call_at(as_table(as_table(cell)[CellField.STORE]).step_code, cell, NO_TOKEN)
 
 
 @door("void(int64, int64[::1], int64[::1], int32[:, ::1], int8[::1], int64)", group="engine")
@@ -160,13 +159,11 @@ def fill_masks(control, cells, rows, mask, statuses, helpers):
 
     `control` is the address of int64[CONTROL_FIELDS], see mask/batch.py.
     """
-    store_i64(control + 8 * BatchField.N_MATCHERS, cells.shape[0])
-    store_i64(control + 8 * BatchField.CELLS, cells.ctypes.data)
-    store_i64(control + 8 * BatchField.ROWS, rows.ctypes.data)
-    store_i64(control + 8 * BatchField.MASK, mask.ctypes.data)
-    store_i64(control + 8 * BatchField.N_ROWS, mask.shape[0])
-    store_i64(control + 8 * BatchField.ROW_WORDS, mask.shape[1])
-    store_i64(control + 8 * BatchField.STATUSES, statuses.ctypes.data)
+    fields = as_table(control)
+    fields[BatchField.N_MATCHERS], fields[BatchField.CELLS] = cells.shape[0], cells.ctypes.data
+    fields[BatchField.ROWS], fields[BatchField.STATUSES] = rows.ctypes.data, statuses.ctypes.data
+    fields[BatchField.MASK] = mask.ctypes.data
+    fields[BatchField.N_ROWS], fields[BatchField.ROW_WORDS] = mask.shape[0], mask.shape[1]
     share_batch(control, helpers)
 
 
@@ -190,9 +187,9 @@ def help_with_masks(control, looks):
 
 @inline
 def _known_after(cell, token):
-    store = as_table(load_i64(cell + 8 * CellField.STORE))
-    grammar = as_table(load_i64(cell + 8 * CellField.GRAMMAR))
-    return known_after(store, grammar, load_i64(cell + 8 * CellField.CONFIGURATION), token)
+    fields = as_table(cell)
+    store, grammar = as_table(fields[CellField.STORE]), as_table(fields[CellField.GRAMMAR])
+    return known_after(store, grammar, fields[CellField.CONFIGURATION], token)
 
 
 @door("int64(int64, int64)", group="engine")
@@ -207,7 +204,7 @@ def step_token(cell, token):
     reached = _known_after(cell, token)
     if reached != MISS:
         return reached
-    return call_at(as_table(load_i64(cell + 8 * CellField.STORE)).step_code, cell, token)
+    return call_at(as_table(as_table(cell)[CellField.STORE]).step_code, cell, token)
 
 
 @door("int64(int64, int64)", group="engine")

@@ -17,7 +17,7 @@ from ..lexer.states import DEAD, next_state, token_set_of
 from ..machine.constants import ROOT
 from ..machine.jit import inline, kernel
 from ..mask.assemble import build_mask
-from ..mask.configurations import REFUSED, after_token, configuration_of, pack, step
+from ..mask.configurations import REFUSED, after_token, configuration_of, pack, place_of, step
 from ..mask.repeated_values import path_to
 from ..mask.tracked_masks import untracked_configuration
 from ..parser.rows import scans_of
@@ -138,8 +138,7 @@ def list_crossing(store, grammar, configuration, data):
     A token that is named comes after the same one that could be read.
     """
     build_mask(store, grammar, configuration)
-    parse_state = grammar.configurations[configuration].parse_state
-    state = grammar.configurations[configuration].state
+    parse_state, state = place_of(grammar, configuration)
     n = 0
     n_exits = 0
     anonymous = DEAD

@@ -27,7 +27,7 @@ from ..machine.jit import inline, kernel
 from ..regex.class_maps import class_of, n_classes
 from ..regex.derivatives import derivative
 from ..regex.emptiness import is_empty
-from ..regex.nodes import Node, operand, push
+from ..regex.nodes import Node, operand, push, push_two
 from ..regex.text_derivatives import map_of_all, text_derivative
 from ..tables.interning import MISSING, intern_list, list_item, list_length, map_get, map_put
 from ..tables.kinds import NodeKind
@@ -122,17 +122,10 @@ def only_rest(store, state):
 
 
 @inline
-def push_live(store, lexeme, rest):
-    """Push a live lexeme of a state that is going to be made."""
-    push(store, lexeme)
-    push(store, rest)
-
-
-@inline
 def push_alive(store, lexeme, rest):
     """Push a lexeme and its rest, if the rest matches something."""
     if rest != Node.EMPTY and not is_empty(store, rest):
-        push_live(store, lexeme, rest)
+        push_two(store, lexeme, rest)
 
 
 @inline
@@ -187,7 +180,7 @@ def make_state(store, first, is_start):
 def state_of(store, lexeme, rest):
     """State with one live lexeme, not at its start."""
     first = store.scratch_top
-    push_live(store, lexeme, rest)
+    push_two(store, lexeme, rest)
     return make_state(store, first, False)
 
 
@@ -195,7 +188,7 @@ def state_of(store, lexeme, rest):
 def _anonymous_state(store, rest, is_start):
     """The state of the anonymous lexeme with a rest (as make_state for it: kernels do not call themselves)."""
     first = store.scratch_top
-    push_live(store, ANONYMOUS, rest)
+    push_two(store, ANONYMOUS, rest)
     known = store.state_keys.count
     state = _intern_key(store, first, is_start)
     if state != known:
@@ -222,7 +215,7 @@ def start_state(store, set_number):
         lexeme = list_item(store.lexeme_sets, set_number, i)
         root = store.lexemes[lexeme]
         if store.nodes[root].kind != NodeKind.TOKENS:  # the lexer reads bytes
-            push_live(store, lexeme, root)
+            push_two(store, lexeme, root)
     state = make_state(store, first, True)
     if store.exceeded == 0:
         store.set_starts[set_number] = state

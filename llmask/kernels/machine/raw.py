@@ -22,18 +22,19 @@ borrow_zeros = types.ExternalFunction("calloc", types.int64(types.int64, types.i
 give_back = types.ExternalFunction("free", types.void(types.int64))
 
 
-def _make_load(name, bits):
+def make_load(name, bits, align=1, is_signed=False):
     @primitive("int64(int64)", name)
     def load(builder, address):
-        value = builder.load(pointer_to(builder, address, bits), align=1)
-        return value if bits == 64 else builder.zext(value, ir.IntType(64))
+        value = builder.load(pointer_to(builder, address, bits), align=align)
+        if bits == 64:
+            return value
+        return builder.sext(value, ir.IntType(64)) if is_signed else builder.zext(value, ir.IntType(64))
 
     return load
 
 
-load_word = _make_load("load_word", 64)  # eight bytes at any address
-load_u16 = _make_load("load_u16", 16)
-load_u32 = _make_load("load_u32", 32)
+load_word = make_load("load_word", 64)  # eight bytes at any address
+load_u16, load_u32 = make_load("load_u16", 16), make_load("load_u32", 32)
 
 
 @primitive("float32(int64)")

@@ -38,6 +38,12 @@ def unpack(packed):
 
 
 @inline
+def place_of(grammar, configuration):
+    """(parse state, lexer state) of a configuration."""
+    return grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state
+
+
+@inline
 def _is_after_ignored(grammar, scanned):
     """Whether the lexemes that ended are the ignored one, and another one may not follow it."""
     return scanned == grammar.ignored and grammar.ignored_repeats == 0

@@ -13,7 +13,7 @@ from ..parser.goto import goto
 from ..parser.rows import scans_of
 from ..tables.interning import list_item, list_length
 from ..values.parse_states import row_of
-from .configurations import ENDED, REFUSED, configuration_of, pack, start_after, step, unpack
+from .configurations import ENDED, REFUSED, configuration_of, pack, place_of, start_after, step, unpack
 
 TRACE_FIELDS = 3
 T_BYTE = 0
@@ -26,8 +26,7 @@ def trace_bytes(store, grammar, configuration, data):
     """Configuration after the bytes of a trace, which is filled in, or REFUSED."""
     if configuration == ENDED:
         return REFUSED
-    parse_state = grammar.configurations[configuration].parse_state
-    state = grammar.configurations[configuration].state
+    parse_state, state = place_of(grammar, configuration)
     for at in range(0, data.shape[0], TRACE_FIELDS):
         byte = data[at + T_BYTE]
         data[at + T_BEFORE] = 0
@@ -84,13 +83,12 @@ def open_rules(store, grammar, configuration, with_expected, data):
     """
     if configuration == ENDED:
         return 0
-    row = row_of(grammar, grammar.configurations[configuration].parse_state)
-    state = grammar.configurations[configuration].state
+    parse_state, state = place_of(grammar, configuration)
     n = 0
     is_read = not is_start(store, state)
     if not is_read and with_expected == 0:
         return n
-    for at in scans_of(grammar, row):
+    for at in scans_of(grammar, row_of(grammar, parse_state)):
         scan = grammar.row_entries[at]
         if token_set_of(store, scan.symbol) >= 0 or (is_read and not _has_lexeme(store, state, scan.symbol)):
             continue
@@ -103,8 +101,7 @@ def open_rules(store, grammar, configuration, with_expected, data):
 @kernel
 def close_lexeme(store, grammar, configuration):
     """The configuration where the lexemes in hand have ended, or REFUSED where none may end."""
-    parse_state = grammar.configurations[configuration].parse_state
-    scanned = store.states[grammar.configurations[configuration].state].accepts
+    parse_state, scanned = grammar.configurations[configuration].parse_state, ending(store, grammar, configuration)
     if scanned == 0:
         return REFUSED
     parse_state = goto(store, grammar, parse_state, scanned)

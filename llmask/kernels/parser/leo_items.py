@@ -26,7 +26,7 @@ Cost: a known one 10 ns, a new one about 1 us.
 """
 
 from ..machine.jit import inline, kernel
-from ..regex.nodes import push
+from ..regex.nodes import push_two
 from ..tables.interning import MISSING, map_get, map_put
 from ..tables.memory import has_stopped, spend
 from .guards import after_guard
@@ -118,8 +118,7 @@ def _add_leo_item(store, grammar, row, step):
     """Add a Leo item, or its items where they are few; ask for it where it is not made yet."""
     leo_item = map_get(grammar.goto, (row << 32) | step)
     if leo_item == MISSING:
-        push(store, row)
-        push(store, step)
+        push_two(store, row, step)
     elif leo_item >= 0:
         n = n_kernel_items(grammar, leo_item)
         if n <= grammar.few_items + 1 and kernel_item(grammar, leo_item, n - 1)[0] != LEO_ITEM:

@@ -14,7 +14,7 @@ from ..machine.records import Kind
 from ..regex.constructors import make_not
 from ..regex.emptiness import is_empty
 from ..regex.nodes import Node, push
-from ..regex.set_operations import make_and
+from ..regex.set_operations import intersection_of
 from ..tables.interning import intern_list
 from ..tables.kinds import EdgeKind, GuardKind
 from ..tables.memory import has_stopped, reserve, spend
@@ -163,10 +163,7 @@ def _matches_nothing(store, node):
         return True
     if not store.nodes[node].nullable:
         return False
-    first = store.scratch_top
-    push(store, node)
-    push(store, make_not(store, Node.EPSILON))
-    return is_empty(store, make_and(store, first))
+    return is_empty(store, intersection_of(store, node, make_not(store, Node.EPSILON)))
 
 
 @kernel

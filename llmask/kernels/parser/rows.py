@@ -23,7 +23,7 @@ In: items in progress. Out: row ids. Cost: a new row about 1 us and 10 ns an ite
 
 from ..lexer.states import lexeme_set, start_state, token_set_of
 from ..machine.jit import inline, kernel
-from ..regex.nodes import push
+from ..regex.nodes import push, push_two
 from ..regex.set_operations import sort_scratch
 from ..tables.interning import forget_last_list, intern_list, list_item
 from ..tables.kinds import EdgeKind
@@ -160,7 +160,7 @@ def _predict(store, grammar, row, is_leo_item):
         if state == LEO_EDGE:
             if not is_leo_item and grammar.edges[parameter].kind != EdgeKind.SCAN:
                 add_item(grammar, grammar.rule_starts[grammar.edges[parameter].symbol], 0, row, 1)
-            _note_found(store, parameter, n - 1)
+            push_two(store, parameter, n - 1)
             continue
         if origin == FIRST_ROW and grammar.state_rules[state] == start_rule:
             if may_end(grammar, state, parameter):
@@ -182,13 +182,7 @@ def _predict(store, grammar, row, is_leo_item):
                     note_value(grammar, row, kind, parameter)
                 if not is_leo_item:
                     add_item(grammar, grammar.rule_starts[rule], 0, row, 1)
-            _note_found(store, edge, n - 1)
-
-
-@inline
-def _note_found(store, edge, item):
-    push(store, edge)
-    push(store, item)
+            push_two(store, edge, n - 1)
 
 
 @inline

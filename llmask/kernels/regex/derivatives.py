@@ -19,8 +19,8 @@ from ..tables.kinds import NodeKind
 from ..tables.memory import reserve, spend
 from .class_maps import class_of, n_classes, set_contains
 from .constructors import dfa_target, make_concat, make_dfa, make_literal, make_not, make_repeat
-from .nodes import UNBOUNDED, Node, n_operands, operand, pop, push
-from .set_operations import make_and, make_union, union_of
+from .nodes import UNBOUNDED, Node, n_operands, operand, pop, push, push_two
+from .set_operations import make_and, make_union
 
 NOT_TAKEN = -1
 
@@ -118,7 +118,7 @@ def _of_operand(store, node, byte):
             push(store, right)
             return NOT_TAKEN
     result = make_concat(store, inner, right)
-    return result if other == Node.EMPTY else union_of(store, result, other)
+    return result if other == Node.EMPTY else make_union(store, push_two(store, result, other))
 
 
 @kernel
