@@ -21,7 +21,7 @@ Kernels (`llmask/kernels/`), each with what it needs of the table:
 
     pretokenize_scan.py  words                 bpe_words.py     bytes -> token, a hash table
     bpe_pairs.py         histories of tokens   merges_table.py  merges of a file; what pairs merge to (also of "spm")
-    bpe_backtrack.py     exact                 bpe_prefixes.py  method "table"
+    bpe_backtrack.py     exact, method "table"
     bpe_heap.py          "heap", "dropout"     bpe_longest.py   "greedy", "minimal"
     bpe_encode.py        text -> tokens, the doors
     bpe_incremental.py   words of texts that are not finished (llmask/counting)

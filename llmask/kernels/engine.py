@@ -35,7 +35,7 @@ from .mask.draft_tree import walk_drafts
 from .mask.operations import run as run_mask
 from .regex.operations import run as run_regex
 from .tables.kinds import Fill
-from .tables.memory import allocate, as_table, free_blocks, put_bytes
+from .tables.memory import allocate, as_table, copy_bytes, ensure, free_blocks
 from .tables.operations import Operation
 from .tables.store_layout import STORE
 from .tables.turns import end_turn, try_turn, wait_for_turn
@@ -231,4 +231,4 @@ def free_table(table_address, block_slots, pool_slots):
 @door("void(int64, int64, int64, int64)", group="engine")
 def put_block(table_address, slot, source, n_bytes):
     """Copy `n_bytes` from an address into a fresh block."""
-    put_bytes(as_table(table_address), slot, source, n_bytes)
+    copy_bytes(ensure(as_table(table_address), slot, n_bytes), source, n_bytes)

@@ -66,7 +66,6 @@ def test_a_constant_has_one_value(project_root: Path) -> None:
 ACCESSORS = {
     ("parser/items.py", "_item_at"),
     ("parser/items.py", "_write_item"),
-    ("parser/leo_items.py", "_asked_last"),
     ("parser/rows.py", "_found"),
     ("parser/token_terminals.py", "token_range"),
 }

@@ -23,7 +23,7 @@ from ..tables.memory import as_table, fill_bytes, load_i32, load_u8, store_i32
 from .charsmap_rules import MAX_REPLACEMENT_BYTES, NEEDS_MORE, SPACE, character_length, normalize
 from .double_array import FREE, NOTHING, ROOT, ending_of, step
 from .piece_slots import PieceSlot, RoomSlot
-from .unigram_words import MAX_WORD_BYTES, MAX_WORD_SCORE, certain_count, pieces_of, recall
+from .unigram_words import COUNT_SHIFT, MAX_WORD_BYTES, MAX_WORD_SCORE, pieces_of, recall
 
 PLACE = Record(
     "the best way to a place",
@@ -178,8 +178,8 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
             end = short_word_end(model, text, start, n_bytes)
             if end != 0:
                 known = recall(model, text + start, end - start, words)
-                count = certain_count(known, score)
-                if count > 0:
+                count = known.sizes >> COUNT_SHIFT if abs(score) < np.float64(known.limit) else 0
+                if count > 0:  # its cut wins wherever the score is
                     places.score = put_remembered(known, count, score, ids, filled, is_wide)
                     filled, after_unknown = filled + count, 0
                     start = word = end

@@ -145,9 +145,3 @@ def recall(model, text, length, words):
         entry.head, entry.tail, entry.sizes = head, tail, length
         remember(model, text, length, STATE.at(words + WORDS_BYTES), entry)
     return entry
-
-
-@inline
-def certain_count(entry, score):
-    """Number of tokens of an entry whose cut wins after words whose scores add up to `score`; 0: it may not."""
-    return entry.sizes >> COUNT_SHIFT if abs(score) < np.float64(entry.limit) else 0

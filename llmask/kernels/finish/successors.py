@@ -19,11 +19,10 @@ from ..machine.jit import inline, kernel
 from ..mask.assemble import build_mask
 from ..mask.configurations import REFUSED, after_token, configuration_of, pack, place_of, step
 from ..mask.repeated_values import path_to
-from ..mask.tracked_masks import untracked_configuration
 from ..parser.rows import scans_of
 from ..parser.token_terminals import n_token_ranges, put_pair, token_range
 from ..tables.memory import has_stopped, reserve, spend
-from ..values.parse_states import FIRST_TRACKED, row_of
+from ..values.parse_states import row_of
 from ..vocabulary.trie_words import token_of
 
 
@@ -38,19 +37,6 @@ def _emit(store, data, n, node, value):
         token = store.duplicates[token] if store.n_duplicates != 0 else 0
         if token == 0:
             return n
-
-
-@inline
-def anonymous_of(store, grammar, configuration):
-    """The anonymous state that has the tokens inside the lexeme of a configuration."""
-    return store.states[grammar.configurations[configuration].state].anonymous
-
-
-@inline
-def without_transcript(store, grammar, configuration):
-    """The configuration of the same row without a transcript."""
-    is_tracked = grammar.configurations[configuration].parse_state >= FIRST_TRACKED
-    return untracked_configuration(store, grammar, configuration) if is_tracked else configuration
 
 
 @inline

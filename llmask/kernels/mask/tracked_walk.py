@@ -98,15 +98,12 @@ def _is_tentative(grammar, parse_state, walk):
 
 
 @inline
-def _tracks_nothing(grammar, row):
-    """Whether no tracked value begins or goes on in a row."""
-    return not (grammar.rows[row].begins_value or grammar.rows[row].is_tentative or grammar.rows[row].tracks)
-
-
-@inline
 def _is_plain(grammar, parse_state):
     """Whether what follows in a row is a function of the row alone, so that it may be a part (crossing.py)."""
-    return parse_state < FIRST_TRACKED and _tracks_nothing(grammar, parse_state)
+    if parse_state >= FIRST_TRACKED:
+        return False
+    row = grammar.rows[parse_state]
+    return not (row.begins_value or row.is_tentative or row.tracks)
 
 
 @kernel

@@ -78,7 +78,7 @@ def make_leo_items(store, grammar, bottom):
     """Make the Leo items asked for by (row, step) in the scratch items from `bottom` on, and those that they need."""
     while store.scratch_top > bottom:
         top = store.scratch_top
-        row, step = _asked_last(store)
+        row, step = store.scratch[top - ASKED_INTS], store.scratch[top - 1]
         if map_get(grammar.goto, (row << 32) | step) == MISSING:
             clear_items(grammar)
             _take_step(store, grammar, row, step)
@@ -92,12 +92,6 @@ def make_leo_items(store, grammar, bottom):
             map_put(grammar.goto, (row << 32) | step, leo_item)
         store.scratch_top = top - ASKED_INTS
     store.scratch_top = bottom
-
-
-@inline
-def _asked_last(store):
-    """The (row, step) that was asked for last."""
-    return store.scratch[store.scratch_top - 2], store.scratch[store.scratch_top - 1]
 
 
 @kernel

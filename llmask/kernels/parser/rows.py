@@ -155,7 +155,8 @@ def _predict(store, grammar, row, is_leo_item):
         if state == LEO_ITEM:
             if grammar.rows[origin].accepts:
                 grammar.rows[row].accepts = True
-            _add_leo_edges(grammar, origin)
+            for at in entries_of(grammar, origin):  # the edges that leave its items, one for all that are alike
+                add_item(grammar, LEO_EDGE, grammar.like_edges[grammar.row_entries[at].edge], origin, 1)
             continue
         if state == LEO_EDGE:
             if not is_leo_item and grammar.edges[parameter].kind != EdgeKind.SCAN:
@@ -242,13 +243,6 @@ def _find_start(store, grammar, row, is_leo_item):
     if with_ignored and (grammar.rows[row].accepts or not _skip_nothing(grammar, row)):
         expected = _expected_set(store, grammar, row, True)
     grammar.rows[row].start = start_state(store, expected)
-
-
-@kernel
-def _add_leo_edges(grammar, leo_item):
-    """Add the edges that leave items of a Leo item, one for all that are alike."""
-    for at in entries_of(grammar, leo_item):
-        add_item(grammar, LEO_EDGE, grammar.like_edges[grammar.row_entries[at].edge], leo_item, 1)
 
 
 @inline

@@ -275,7 +275,8 @@ def _enlarge(table, slot, n_bytes):
     _charge(table, fresh, n_bytes)
     if address != 0:
         copy_bytes(fresh, address, load_i64(address + _CHARGED))
-        retire(table, address)
+        store_i64(address + _PREVIOUS, table.retired)  # it dies with the table
+        table.retired = address
     publish(table, slot, fresh)
     return fresh
 
@@ -284,13 +285,6 @@ def _enlarge(table, slot, n_bytes):
 def publish(table, slot, address):
     """Make a finished block visible to readers without the lock."""
     store_release(address_of(table) + slot * 8, address)
-
-
-@inline
-def retire(table, address):
-    """Put a block on the chain of those that die with the table."""
-    store_i64(address + _PREVIOUS, table.retired)
-    table.retired = address
 
 
 @inline
@@ -327,9 +321,3 @@ def free_blocks(table, block_slots, pool_slots):
     for i in range(block_slots.shape[0]):
         free_block(table[block_slots[i]])
         table[block_slots[i]] = 0
-
-
-@kernel
-def put_bytes(table, slot, source, n_bytes):
-    """Copy `n_bytes` from an address into the block of a slot."""
-    copy_bytes(ensure(table, slot, n_bytes), source, n_bytes)
