@@ -8,8 +8,8 @@ from ..mask.advance import take_text, take_token
 from ..mask.tracked_masks import untracked_configuration
 from ..tables.operations import Operation
 from ..values.parse_states import FIRST_TRACKED
+from .estimates import greatest_cost
 from .paths import bound_of, finishing_token, lower_bound
-from .rule_costs import greatest_cost
 from .successors import list_crossing, list_inside
 
 

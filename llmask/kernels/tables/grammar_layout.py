@@ -206,7 +206,7 @@ GRAMMAR = Slots(
         "configuration, split state -> tokens that nothing canonical follows, of short masks all tokens, in tokens"
     ),
     broken=Map("the same of tokens that are incompatible with the one before, see canonical/broken.py"),
-    # --- how sequences can end, see finish/rule_costs.py and finish/paths.py
+    # --- how sequences can end, see finish/estimates.py and finish/paths.py
     state_costs=Record(
         "[n_costed, N_PATHS]: of reaching the end of a rule, by PathKind",
         cost="",
@@ -225,7 +225,7 @@ GRAMMAR = Slots(
         bound="0 = not looked for yet",
         token="the token to take, NO_TOKEN where the document may end",
     ),
-    member_costs=Map("rule, named member -> cost of a run that adds it and ends; REST, node: see finish/rule_costs.py"),
+    member_costs=Map("rule, named member -> cost of a run that adds it and ends; REST, node: see finish/estimates.py"),
     token_frames=Record(
         "of the walk in progress, see finish/successors.py",
         child="the next one",

@@ -208,7 +208,7 @@ STORE = Slots(
     ),
     n_slices="",
     n_wide_slices="slices for wide states, the first ones: their tokens begin with more bytes than narrow states take",
-    rooms=Map("node without bounds, node of a slice -> bytes to the end, see lexeme_masks/slice_capacity.py"),
+    rooms=Map("node without bounds, node of a slice -> bytes to the end, see lexeme_masks/slice_choice.py"),
     begins_like=Map("literal, node -> see lexeme_masks/excluded_texts.py"),
     covered=Map("node, that of plain characters -> whether the first matches all of these"),
 )
