@@ -20,7 +20,7 @@ from ..lexeme_masks.exits import NO_CHILD, child_with
 from ..lexer.states import token_set_of
 from ..machine.constants import NO_TOKEN
 from ..machine.jit import inline, kernel
-from ..mask.configurations import ENDED, REFUSED, after_token, configuration_of, pack, place_of, step
+from ..mask.configurations import ENDED, REFUSED, after_token, configuration_of, pack, states_of, step
 from ..parser.rows import scans_of
 from ..parser.token_terminals import NAMES_ORDINARY, n_token_ranges, token_range
 from ..regex.nodes import BYTE_DISTANCE
@@ -150,7 +150,7 @@ def _add_bytes(store, grammar, node, way, every_byte, n):
 def _packed(grammar, configuration):
     if configuration == ENDED:
         return END_PACKED
-    parse_state, state = place_of(grammar, configuration)
+    parse_state, state = states_of(grammar, configuration)
     return pack(parse_state, state)
 
 
@@ -182,7 +182,7 @@ def _search(store, grammar, here, n, every_byte):
     """Add the steps to a lower estimate to the path of n steps, and where they lead; returns its length, or LOST."""
     _begin_search(store)
     nodes = store.search_nodes
-    parse_state, state = place_of(grammar, here)
+    parse_state, state = states_of(grammar, here)
     least = estimate(store, grammar, parse_state, state)
     n_nodes = _add_node(store, _packed(grammar, here), NO_NODE, NO_STEP, 0)
     node = 0

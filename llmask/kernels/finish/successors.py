@@ -17,7 +17,7 @@ from ..lexer.states import DEAD, next_state, token_set_of
 from ..machine.constants import ROOT
 from ..machine.jit import inline, kernel
 from ..mask.assemble import build_mask
-from ..mask.configurations import REFUSED, after_token, configuration_of, pack, place_of, step
+from ..mask.configurations import REFUSED, after_token, configuration_of, pack, states_of, step
 from ..mask.repeated_values import path_to
 from ..parser.rows import scans_of
 from ..parser.token_terminals import n_token_ranges, put_pair, token_range
@@ -124,7 +124,7 @@ def list_crossing(store, grammar, configuration, data):
     A token that is named comes after the same one that could be read.
     """
     build_mask(store, grammar, configuration)
-    parse_state, state = place_of(grammar, configuration)
+    parse_state, state = states_of(grammar, configuration)
     n = 0
     n_exits = 0
     anonymous = DEAD

@@ -20,7 +20,7 @@ from .configurations import (
     known_configuration,
     known_step,
     pack,
-    place_of,
+    states_of,
     step,
     unpack,
 )
@@ -32,7 +32,7 @@ def take_bytes(store, grammar, configuration, data):
     if configuration == ENDED:
         store.report = 0
         return REFUSED
-    parse_state, state = place_of(grammar, configuration)
+    parse_state, state = states_of(grammar, configuration)
     for i in range(data.shape[0]):
         packed = step(store, grammar, parse_state, state, data[i])
         if packed == REFUSED:
@@ -61,7 +61,7 @@ def take_token(store, grammar, configuration, token):
 def take_text(store, grammar, configuration, token):
     """Configuration after the bytes of a token, which may be named as well; not for ENDED."""
     offsets, data = store.token_offsets, store.token_data
-    parse_state, state = place_of(grammar, configuration)
+    parse_state, state = states_of(grammar, configuration)
     end = offsets[token + 1]
     may_leap = True
     for i in range(offsets[token], end):
@@ -93,7 +93,7 @@ def known_after(store, grammar, configuration, token):
         if first == end or reached != REFUSED:
             return reached
     data = store.token_data
-    parse_state, state = place_of(grammar, configuration)
+    parse_state, state = states_of(grammar, configuration)
     for i in range(first, end):
         packed = known_step(store, grammar, parse_state, state, data[i])
         if packed == MISS and parse_state < FIRST_TRACKED:
@@ -115,7 +115,7 @@ def live_bytes(store, grammar, configuration, data):
         data[byte] = 0
     if configuration == ENDED:
         return 0
-    parse_state, state = place_of(grammar, configuration)
+    parse_state, state = states_of(grammar, configuration)
     for byte in range(256):
         if step(store, grammar, parse_state, state, byte) != REFUSED:
             data[byte] = 1

@@ -38,7 +38,7 @@ def unpack(packed):
 
 
 @inline
-def place_of(grammar, configuration):
+def states_of(grammar, configuration):
     """(parse state, lexer state) of a configuration."""
     return grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state
 

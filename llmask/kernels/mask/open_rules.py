@@ -13,7 +13,7 @@ from ..parser.goto import goto
 from ..parser.rows import scans_of
 from ..tables.interning import list_item, list_length
 from ..values.parse_states import row_of
-from .configurations import ENDED, REFUSED, configuration_of, pack, place_of, start_after, step, unpack
+from .configurations import ENDED, REFUSED, configuration_of, pack, start_after, states_of, step, unpack
 
 TRACE_FIELDS = 3
 T_BYTE = 0
@@ -26,7 +26,7 @@ def trace_bytes(store, grammar, configuration, data):
     """Configuration after the bytes of a trace, which is filled in, or REFUSED."""
     if configuration == ENDED:
         return REFUSED
-    parse_state, state = place_of(grammar, configuration)
+    parse_state, state = states_of(grammar, configuration)
     for at in range(0, data.shape[0], TRACE_FIELDS):
         byte = data[at + T_BYTE]
         data[at + T_BEFORE] = 0
@@ -83,7 +83,7 @@ def open_rules(store, grammar, configuration, with_expected, data):
     """
     if configuration == ENDED:
         return 0
-    parse_state, state = place_of(grammar, configuration)
+    parse_state, state = states_of(grammar, configuration)
     n = 0
     is_read = not is_start(store, state)
     if not is_read and with_expected == 0:

@@ -13,7 +13,7 @@ from ..machine.jit import inline, kernel
 from ..tables.memory import has_stopped, reserve
 from ..values.parse_states import NO_TRANSCRIPT, row_of, transcript_of
 from .boundary_tokens import cross_exits, cross_whole
-from .configurations import configuration_of, pack, place_of
+from .configurations import configuration_of, pack, states_of
 from .crossing import UNTRACKED, intern_crossings
 from .repeated_values import list_close
 from .tracked_walk import walk_deferred
@@ -22,7 +22,7 @@ from .tracked_walk import walk_deferred
 @inline
 def untracked_configuration(store, grammar, configuration):
     """The configuration of the untracked row, which has most crossing tokens of this one; or negative."""
-    parse_state, state = place_of(grammar, configuration)
+    parse_state, state = states_of(grammar, configuration)
     return configuration_of(store, grammar, pack(row_of(grammar, parse_state), state))
 
 
@@ -98,7 +98,7 @@ def _copy_listed(grammar, items, first, n):
 @kernel
 def collect_tracked(store, grammar, configuration):
     """As `collect` in assemble.py, for grammars that track values."""
-    parse_state, state = place_of(grammar, configuration)
+    parse_state, state = states_of(grammar, configuration)
     grammar.n_deferred = 0
     n_shared = 0
     if row_of(grammar, parse_state) != parse_state:
