@@ -15,10 +15,7 @@ from ..tables.interning import list_item, list_length
 from ..values.parse_states import row_of
 from .configurations import ENDED, REFUSED, configuration_of, pack, start_after, states_of, step, unpack
 
-TRACE_FIELDS = 3
-T_BYTE = 0
-T_BEFORE = 1
-T_WITH = 2
+TRACE_FIELDS, (T_BYTE, T_BEFORE, T_WITH) = 3, range(3)
 
 
 @kernel
