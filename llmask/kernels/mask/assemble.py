@@ -170,8 +170,9 @@ def _allow_named(store, grammar, kept, words, allowed):
             added = load_i32(mask + at) & (load_i32(allowed + at) if allowed != 0 else -1)
             store_i32(words + at, load_i32(words + at) | added)
         return
+    named = grammar.crossings.pool
     for i in range(kept.first_named, kept.first_named + kept.n_named):
-        _allow(words, grammar.crossings.pool[i], allowed)
+        _allow(words, named[i], allowed)
 
 
 @inline

@@ -116,8 +116,9 @@ def takes_nothing(grammar, edge):
 @kernel
 def advance_over_nullable(grammar, state, parameter, origin):
     """Add what an item reaches without taking anything: skips, also late ones, and calls of nullable rules."""
+    edges = grammar.edges
     for number in edges_of(grammar, state):
-        edge = grammar.edges[number]
+        edge = edges[number]
         if edge.kind == EdgeKind.SKIP_LATE:
             target = late_state(grammar, edge.symbol)
             if target < 0:

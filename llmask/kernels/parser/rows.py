@@ -169,11 +169,10 @@ def _predict(store, grammar, row, is_leo_item):
         if origin < row and grammar.rows[origin].tracks:
             grammar.rows[row].tracks = True
         advance_over_nullable(grammar, state, parameter, origin)
+        edges = grammar.edges
         for edge in edges_of(grammar, state):
-            kind = grammar.edges[edge].kind
-            if kind == EdgeKind.SKIP or kind == EdgeKind.SKIP_LATE:
-                continue
-            if not passes(grammar, grammar.edges[edge].guard, parameter):
+            kind = edges[edge].kind
+            if kind == EdgeKind.SKIP or kind == EdgeKind.SKIP_LATE or not passes(grammar, edges[edge].guard, parameter):
                 continue
             if kind != EdgeKind.SCAN:
                 rule = rule_called(grammar, edge, parameter)
