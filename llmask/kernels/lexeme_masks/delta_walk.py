@@ -1,4 +1,4 @@
-"""The mask of a lexer state, made from that of another state by walking the trie with both at once.
+"""The mask of a lexer state, made from the mask of another one: a walk of the trie with both at once.
 
     free text until "<f=":   after `<`, all is as at the beginning, but for the tokens that begin with `f`
 
@@ -37,7 +37,7 @@ def _row(entry):
 
 @kernel
 def changed_walk(store, state, base):
-    """Make the mask of `state` of that of `base`, which is in `words`; returns its number of tokens, or GIVEN_UP."""
+    """Make the mask of `state` from the mask of `base`, which is in `words`; returns its size, or GIVEN_UP."""
     frames = store.narrow_frames
     n_tokens = store.states[base].n_tokens
     first_changed = store.scratch_top

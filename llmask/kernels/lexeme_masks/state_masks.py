@@ -3,12 +3,13 @@
 Short masks are lists of tokens, others bitmasks; equal bitmasks are one (the keys of an object that exclude declared
 names have the mask of any string). A mask is found in the first of these ways that serves:
 
-    that of the state without a bound that no token reaches
-    that of a string, for a key without declared names, and its exits but for the ends of names (excluded_texts.py)
-    that of the first wide state with the same lexemes, changed where both differ (delta_walk.py), for a wide state
-        without a slice, or whose slice leaves many nodes to the walk
-    that of a slice, and a walk of the tokens outside of it
-    a walk
+    the state has a bound that no token reaches: the mask of the state without it
+    it is a key that excludes declared names: the mask of a string, with other exits at the ends of names
+        (excluded_texts.py)
+    it is wide, and has no slice, or one that leaves many nodes to the walk: the mask of the first wide state with the
+        same lexemes, changed where both differ (delta_walk.py)
+    it has a slice: the mask of the slice, and a walk of the tokens outside of it
+    else a walk
 
 In: a lexer state. Out: mask, token count and exits in the record of its anonymous state. Cost: the walk's.
 """
@@ -157,7 +158,7 @@ def _lexemes(store, state):
 
 @kernel
 def _changed_mask(store, state, base, best):
-    """The mask of a wide state, made of that of another one; returns how many tokens it has, or GIVEN_UP."""
+    """The mask of a wide state, made from another one's; returns how many tokens it has, or GIVEN_UP."""
     if not is_wide(store, state) or (best >= 0 and store.slices[best].n_trie <= MANY_NODES):
         return GIVEN_UP
     if base == 0 or store.states[base].mask_kind != MaskKind.WORDS:

@@ -1,7 +1,7 @@
 """Masks of parts, the subtrees of the trie: which tokens below a node stay inside the lexeme that is read there.
 
-The mask of a lexer state (state_masks.py) is that of the part below the root. That of any part is a function of a
-state and a node, computed once by a walk and shared by all grammars of a tokenizer (mask/crossing.py uses it). So is
+The mask of a lexer state (state_masks.py) is the mask of the part below the root. The mask of any part is a function of
+a state and a node, computed once by a walk and shared by all grammars of a tokenizer (mask/crossing.py uses it). So is
 what follows all exits of a lexeme, in the state in which the next one begins: after the ends of strings commas and
 braces may come; a few dozen of some hundred children go on.
 

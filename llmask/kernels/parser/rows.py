@@ -8,7 +8,7 @@
 
 Prediction and skipping over nullable rules (J. Aycock, N. Horspool, "Practical Earley parsing", The Computer Journal
 45, 2002) are derived from the kernel and never part of it. Items that start in a row carry the row's own number as
-origin. The step from row to row (earley_step.py) is thus a pure function and remembered (goto.py); the rows form a
+origin. The step from row to row (earley_step.py) is a pure function, so it is remembered (goto.py); the rows form a
 graph-structured stack that all sequences of a grammar share, and a list reaches a fixed point after its first elements.
 
 Scans and waits have passed their edge's guard; the parameter is the one before it. The items of runs that wait for each
