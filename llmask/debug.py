@@ -24,17 +24,15 @@ import numpy as np
 from .grammar.kinds import CONDITION, COUNT, GUARD_FIELDS, SCAN, SKIP_LATE
 from .grammar.notation import Edge, Network, RuleText, guard_text, rule_names
 from .kernels.lexer import states as lexer_states
-from .kernels.machine.record_view import RecordView
+from .kernels.machine.records import RecordView
 from .kernels.mask import assemble, configurations
 from .kernels.parser import rows as earley_rows
 from .kernels.parser.items import LEO_ITEM, SHARED_BY_LEO
 from .kernels.tables.grammar_layout import GRAMMAR
 from .kernels.tables.kinds import MaskKind
 from .kernels.tables.store_layout import STORE
-from .kernels.values.called_rules import FIRST_WORD, SIZE, TEXTS_OF_SET
-from .kernels.values.parse_states import FIRST_TRACKED
-from .kernels.values.text_sets import NO_TEXTS, UNKNOWN_TEXT
-from .kernels.values.transcripts import NO_TRANSCRIPT, VALUE_START
+from .kernels.values.called_rules import FIRST_WORD, NO_TEXTS, SIZE, TEXTS_OF_SET, UNKNOWN_TEXT
+from .kernels.values.parse_states import FIRST_TRACKED, NO_TRANSCRIPT, VALUE_START
 from .matching.matcher import Matcher
 from .matching.sequence import Sequence
 from .regex.notation import list_in

@@ -20,10 +20,10 @@ Byte-pair encoding, which most vocabularies use, is compiled from end to end:
 Kernels (`llmask/kernels/`), each with what it needs of the table:
 
     pretokenize_scan.py  words                 bpe_words.py     bytes -> token, a hash table
-    bpe_pairs.py         histories of tokens   merges_table.py  pairs -> what they merge to (also of "spm")
-    bpe_backtrack.py     exact                 bpe_prefixes.py  method "table"
+    bpe_pairs.py         histories of tokens   merges_table.py  merges of a file; what pairs merge to (also of "spm")
+    bpe_backtrack.py     exact, method "table"
     bpe_heap.py          "heap", "dropout"     bpe_longest.py   "greedy", "minimal"
-    bpe_merges.py        merges of a file      bpe_encode.py    text -> tokens, the doors
+    bpe_encode.py        text -> tokens, the doors
     bpe_incremental.py   words of texts that are not finished (llmask/counting)
     bpe_append.py        the same for texts that grow by bytes
     bpe_intervals.py     the same for parts of a text
@@ -34,7 +34,7 @@ The families of SentencePiece and BERT, with the kernels of each:
     pieces.py           tables of tokens, and what SPM and UGM share          piece_slots.py
     normalizer.py       blanks, rules of characters                           charsmap_rules.py
     piece_encoder.py    the base of SPM and UGM: a compiled call a text
-    spm.py              "spm": neighbours are merged by score or rank         spm_merge.py, spm_long.py, spm_pairs.py
+    spm.py              "spm": neighbours are merged by score or rank         spm_merge.py
     unigram.py          "ugm": the cut of the highest sum of scores           unigram_viterbi.py, unigram_words.py
     wordpiece.py        "wpm": the longest token, word by word                wordpiece_match.py
     bert_characters.py  what the normalizer of BERT does to each character

@@ -5,7 +5,7 @@ with Subword Units" (2016); over bytes: Radford et al. (GPT-2, 2019). The text i
 a word that is a token is one look-up, the others are merged by one of four methods, all compiled:
 
     exact    backtracking over the trie with the test of neighbours     kernels/encoders/bpe_backtrack.py
-    table    last token of every prefix, the same test                  kernels/encoders/bpe_prefixes.py
+    table    last token of every prefix, the same test                  kernels/encoders/bpe_backtrack.py
     heap     the merges as they are defined, without the test           kernels/encoders/bpe_heap.py
     dropout  as heap, a merge is passed over with a given probability   kernels/encoders/bpe_heap.py
 

@@ -1,7 +1,7 @@
 """The arrays of a BPE encoder, built from a vocabulary by compiled code.
 
     words        hash table from bytes to tokens         bpe_words.py
-    histories    what each token is made of, and pairs   bpe_merges.py, bpe_pairs.py
+    histories    what each token is made of, and pairs   merges_table.py, bpe_pairs.py
     trie         longest match                           double_array.py
 
 Two sources of ranks: a list of merges (GGUF, tokenizer.json), or token ids (tiktoken: a pair's rank is the id of the

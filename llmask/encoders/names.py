@@ -45,11 +45,11 @@ class NameFinder:
 
     @cached_property
     def _first(self) -> Callable[[int, int, int], int]:
-        from ..kernels.encoders import names
+        from ..kernels.encoders import double_array as kernels
         from ..kernels.machine import jit
 
         jit.make_ready("names")
-        return jit.entry_point(names.first_name)
+        return jit.entry_point(kernels.first_name)
 
     def occur_in(self, data: bytes) -> bool:
         """Whether any name occurs in UTF-8."""

@@ -70,11 +70,10 @@ class SpmEncoder(PieceEncoder):
             pairs = listed_pairs(vocabulary.encoder.merges, strings, names, self._splits_lines)
         else:
             pairs = scored_pairs(strings, vocabulary.encoder.scores)
-        different, ranks = np.unique(pairs.ranks, return_inverse=True)
+        _, ranks = np.unique(pairs.ranks, return_inverse=True)
         bits = max(1, (2 * len(pairs.lefts)).bit_length())  # at most half full
         merges = np.zeros(2 << bits, np.int64)
         DOORS.enter_merges(*pairs._replace(ranks=ranks.astype(np.int32)), merges.ctypes.data, bits)
-        table.put(PieceSlot.N_RANKS, len(different))
         table.put_array(PieceSlot.PAIRS, merges)
         table.put(PieceSlot.PAIR_BITS, bits)
         table.put_array(PieceSlot.NEIGHBOURS, list_neighbours(tokens))
@@ -155,7 +154,7 @@ def append_strings(tokens: StringTable, characters: StringTable, symbols: np.nda
 
 def scored_pairs(strings: StringTable, scores: np.ndarray | None) -> Pairs:
     """All pairs of symbols whose text is a symbol; the highest score has the lowest rank."""
-    from ..kernels.encoders import spm_pairs
+    from ..kernels.encoders import merges_table
     from ..kernels.machine import jit
 
     jit.make_ready("spm_pairs")
@@ -167,10 +166,10 @@ def scored_pairs(strings: StringTable, scores: np.ndarray | None) -> Pairs:
     offsets = np.array(strings.offsets)
     path = np.full(int(np.diff(offsets).max(initial=0)) + 1, -1, np.int32)
     prefixes = np.full(n_bytes, -1, np.int32)
-    n_prefixes = spm_pairs.note_prefixes(np.array(trie.node), offsets, path, prefixes)
+    n_prefixes = merges_table.note_prefixes(np.array(trie.node), offsets, path, prefixes)
     reverse = build_trie((n_bytes - offsets[::-1]).astype(np.int32), strings.data[::-1].copy())
     lefts, rights, merged = (np.empty(n_prefixes, np.int32) for _ in range(3))
-    n_pairs = spm_pairs.list_pairs(np.array(reverse.node), offsets, path, prefixes, lefts, rights, merged)
+    n_pairs = merges_table.list_pairs(np.array(reverse.node), offsets, path, prefixes, lefts, rights, merged)
     lefts, rights, merged = lefts[:n_pairs], rights[:n_pairs], merged[:n_pairs]
     all_scores = np.zeros(n_symbols, np.float32)
     if scores is not None:

@@ -36,8 +36,8 @@ def address_of(data: bytes) -> int:
 _DOORS = {
     "tokenizer": {
         "enter_words": "bpe_words",
-        "read_merges": "bpe_merges",
-        "list_splits": "bpe_merges",
+        "read_merges": "merges_table",
+        "list_splits": "merges_table",
         "trace_histories": "bpe_pairs",
         "link_prefixes": "bpe_pairs",
         "encode_text": "bpe_encode",
@@ -52,7 +52,7 @@ _DOORS = {
         "split_text": "pretokenize_scan",
     },
     "merges": {"enter_merges": "merges_table"},
-    "names": {"first_name": "names", "mark_names": "names"},
+    "names": {"first_name": "double_array", "mark_names": "double_array"},
     "counting": {
         "measure_words": "bpe_incremental",
         "note_places": "bpe_intervals",

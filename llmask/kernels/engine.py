@@ -25,18 +25,17 @@ from .finish.operations import run as run_finish
 from .lexer.dense_transitions import forget_dense_rows
 from .lexer.states import MISS, init_states
 from .machine.atomics import exchange
-from .machine.calls import address_of_code, call_at
 from .machine.jit import door, inline, kernel
+from .machine.raw import address_of_code, call_at
 from .mask.advance import known_after, take_token
 from .mask.assemble import build_mask
 from .mask.batch import CONTROL_FIELDS, BatchField, fill_row, help_with_batches, share_batch
 from .mask.cell import ASK, CellField
-from .mask.configurations import ENDED, REFUSED
 from .mask.draft_tree import walk_drafts
 from .mask.operations import run as run_mask
 from .regex.operations import run as run_regex
 from .tables.kinds import Fill
-from .tables.memory import allocate, as_table, free_blocks, load_i64, put_bytes, store_i64
+from .tables.memory import allocate, as_table, copy_bytes, ensure, free_blocks
 from .tables.operations import Operation
 from .tables.store_layout import STORE
 from .tables.turns import end_turn, try_turn, wait_for_turn
@@ -81,27 +80,26 @@ def step_alone(cell, token):
     Returns what `fill_mask`, or `accept`, returns when nothing is missing. MISS, which is Fill.MISS, too: it was not
     done, because others write, or it needs more than a little work, or tables have to be exchanged, or rules written.
     """
-    store = as_table(load_i64(cell + 8 * CellField.STORE))
-    grammar = as_table(load_i64(cell + 8 * CellField.GRAMMAR))
-    row = load_i64(cell + 8 * CellField.ROW)
-    store_i64(cell + 8 * CellField.ROW, 0)
-    if token == NO_TOKEN and (row == 0 or load_i64(cell + 8 * CellField.FILTER) == ASK):
+    fields = as_table(cell)
+    store, grammar = as_table(fields[CellField.STORE]), as_table(fields[CellField.GRAMMAR])
+    row = fields[CellField.ROW]
+    fields[CellField.ROW] = 0
+    if token == NO_TOKEN and (row == 0 or fields[CellField.FILTER] == ASK):
         return MISS
     if store.quick_work == 0 or grammar.bytes_used > grammar.room or try_turn(store, cell) == 0:
         return MISS
     _begin(store, grammar, store.quick_work)
-    configuration = load_i64(cell + 8 * CellField.CONFIGURATION)
     result = 0
     if token == NO_TOKEN:
-        build_mask(store, grammar, configuration)
+        build_mask(store, grammar, fields[CellField.CONFIGURATION])
     else:
-        result = take_token(store, grammar, configuration, token)
+        result = take_token(store, grammar, fields[CellField.CONFIGURATION], token)
     exceeded = _take_exceeded(store, grammar)
     end_turn(store)
     if exceeded != 0:
         return MISS
     if token == NO_TOKEN:
-        return fill_row(cell, row, 1, load_i64(cell + 8 * CellField.ROW_WORDS), 0)
+        return fill_row(cell, row, 1, fields[CellField.ROW_WORDS], 0)
     return result
 
 
@@ -152,7 +150,7 @@ def step_mask(cell, mask, row):
     status = fill_row(cell, mask.ctypes.data, mask.shape[0], mask.shape[1], row)
     if status != Fill.MISS:
         return status
-    return call_at(as_table(load_i64(cell + 8 * CellField.STORE)).step_code, cell, NO_TOKEN)
+    return call_at(as_table(as_table(cell)[CellField.STORE]).step_code, cell, NO_TOKEN)
 
 
 @door("void(int64, int64[::1], int64[::1], int32[:, ::1], int8[::1], int64)", group="engine")
@@ -161,13 +159,11 @@ def fill_masks(control, cells, rows, mask, statuses, helpers):
 
     `control` is the address of int64[CONTROL_FIELDS], see mask/batch.py.
     """
-    store_i64(control + 8 * BatchField.N_MATCHERS, cells.shape[0])
-    store_i64(control + 8 * BatchField.CELLS, cells.ctypes.data)
-    store_i64(control + 8 * BatchField.ROWS, rows.ctypes.data)
-    store_i64(control + 8 * BatchField.MASK, mask.ctypes.data)
-    store_i64(control + 8 * BatchField.N_ROWS, mask.shape[0])
-    store_i64(control + 8 * BatchField.ROW_WORDS, mask.shape[1])
-    store_i64(control + 8 * BatchField.STATUSES, statuses.ctypes.data)
+    fields = as_table(control)
+    fields[BatchField.N_MATCHERS], fields[BatchField.CELLS] = cells.shape[0], cells.ctypes.data
+    fields[BatchField.ROWS], fields[BatchField.STATUSES] = rows.ctypes.data, statuses.ctypes.data
+    fields[BatchField.MASK] = mask.ctypes.data
+    fields[BatchField.N_ROWS], fields[BatchField.ROW_WORDS] = mask.shape[0], mask.shape[1]
     share_batch(control, helpers)
 
 
@@ -191,12 +187,9 @@ def help_with_masks(control, looks):
 
 @inline
 def _known_after(cell, token):
-    store = as_table(load_i64(cell + 8 * CellField.STORE))
-    grammar = as_table(load_i64(cell + 8 * CellField.GRAMMAR))
-    configuration = load_i64(cell + 8 * CellField.CONFIGURATION)
-    if configuration == ENDED or token < 0 or token >= store.n_vocab:
-        return REFUSED
-    return known_after(store, grammar, configuration, token)
+    fields = as_table(cell)
+    store, grammar = as_table(fields[CellField.STORE]), as_table(fields[CellField.GRAMMAR])
+    return known_after(store, grammar, fields[CellField.CONFIGURATION], token)
 
 
 @door("int64(int64, int64)", group="engine")
@@ -211,7 +204,7 @@ def step_token(cell, token):
     reached = _known_after(cell, token)
     if reached != MISS:
         return reached
-    return call_at(as_table(load_i64(cell + 8 * CellField.STORE)).step_code, cell, token)
+    return call_at(as_table(as_table(cell)[CellField.STORE]).step_code, cell, token)
 
 
 @door("int64(int64, int64)", group="engine")
@@ -238,4 +231,4 @@ def free_table(table_address, block_slots, pool_slots):
 @door("void(int64, int64, int64, int64)", group="engine")
 def put_block(table_address, slot, source, n_bytes):
     """Copy `n_bytes` from an address into a fresh block."""
-    put_bytes(as_table(table_address), slot, source, n_bytes)
+    copy_bytes(ensure(as_table(table_address), slot, n_bytes), source, n_bytes)

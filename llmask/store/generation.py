@@ -25,9 +25,8 @@ from ..kernels.tables.memory import LIMIT_WORK
 from ..kernels.tables.operations import Operation
 from ..kernels.tables.store_layout import LIMIT_EMPTINESS, LIMIT_NODES, LIMIT_STATES, STORE
 from ..kernels.values import json_values
-from ..kernels.values.called_rules import LATE
+from ..kernels.values.called_rules import CHUNK_BITS, FIRST_CHUNK, LATE, NO_TEXTS
 from ..kernels.values.parse_states import MOST_ROWS
-from ..kernels.values.text_sets import CHUNK_BITS, FIRST_CHUNK, NO_TEXTS
 from ..work import active, metered
 from .rule_source import RuleSource
 from .store import Store
@@ -182,7 +181,7 @@ class Generation:
             self._loaded = sizes
 
     def texts_in(self, texts: int) -> list[int]:
-        """Numbers of the texts in a set, see kernels/values/text_sets.py."""
+        """Numbers of the texts in a set, see kernels/values/called_rules.py."""
         items = self._read_list(GRAMMAR.text_sets, texts).tolist()
         numbers = []
         for place in range(FIRST_CHUNK, len(items), 2):

@@ -66,9 +66,8 @@ def test_a_constant_has_one_value(project_root: Path) -> None:
 ACCESSORS = {
     ("parser/items.py", "_item_at"),
     ("parser/items.py", "_write_item"),
-    ("parser/leo_items.py", "_asked_last"),
     ("parser/rows.py", "_found"),
-    ("parser/token_terminals.py", "_range"),
+    ("parser/token_terminals.py", "token_range"),
 }
 BYTES_OF_A_TEXT = {  # the next ones, of a character or a vector
     ("encoders/charsmap_rules.py", "after_blanks"),

@@ -14,8 +14,8 @@ from ..lexer.dense_transitions import is_wide
 from ..lexer.states import DEAD
 from ..machine.jit import inline, kernel
 from ..machine.raw import load_u32
+from ..machine.raw import take_bit as clear_bit
 from ..mask.assemble import KIND_BITS
-from ..mask.cell import clear_bit
 from ..mask.configurations import REFUSED, pack, start_after
 from ..parser.goto import goto
 from ..parser.tracked_goto import certain_goto

@@ -16,7 +16,7 @@ from ..lexer.states import DEAD
 from ..machine.constants import NO_TOKEN
 from ..machine.jit import inline, kernel
 from ..machine.raw import load_u16
-from ..mask.cell import clear_bit
+from ..machine.raw import take_bit as clear_bit
 from ..mask.configurations import pack
 from ..mask.crossing import NO_END
 from ..parser.token_terminals import NAMES_ORDINARY

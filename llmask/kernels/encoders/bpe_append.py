@@ -7,7 +7,7 @@ bytes of a text are one look-up: in 300 KB of English and Python nine of ten. A 
 that of another one where all are taken. Tails of more than MEMO_BYTES are not remembered.
 
 What is not remembered is found out, step by step where one pattern splits the text and every byte is a token: the last
-token of every prefix is known (bpe_prefixes.py), and one byte more takes one step of every token that is still running:
+token of every prefix is known (bpe_backtrack.py), and one byte more takes one step of every token that still runs:
 their beginnings and places in the trie are kept. So a text of one word, however long, costs no more than any other.
 
     text       "abac" + "b"      running before: "ac", "c"; after: "acb", "cb", "b"

@@ -6,9 +6,8 @@ In: an encoder's table, a text, a method. Out: tokens. Cost: about 15 ns a byte 
 from ..machine.jit import door, inline, kernel
 from ..machine.raw import borrow, borrow_zeros, give_back
 from ..tables.memory import as_table, store_i32, store_i64
-from .bpe_backtrack import FAILED, backtrack
+from .bpe_backtrack import FAILED, backtrack, merge_by_table
 from .bpe_heap import merge_by_heap
-from .bpe_prefixes import merge_by_table
 from .bpe_words import NO_TOKEN, find_word
 from .encoder_slots import MAX_PATTERNS, EncoderSlot
 from .pretokenize_scan import next_word

@@ -187,12 +187,6 @@ def put_text(source, n_bytes, out, filled, escapes):
 
 
 @inline
-def begins_with_space(source, length):
-    """Whether bytes begin with a blank or U+2581."""
-    return load_u8(source) == SPACE or is_space_mark(source, length)
-
-
-@inline
 def text_length(source):
     """Bytes before the zero byte that ends a replacement."""
     length = 0
@@ -252,7 +246,7 @@ def normalize(model, text, n_bytes, out, capacity):
         return 0
     if model[PieceSlot.ADDS_SPACE] == 2:
         taken, source, length = normalize_prefix(model, text, place, n_bytes)
-        adds_space = length == 0 or not begins_with_space(source, length)
+        adds_space = length == 0 or not (load_u8(source) == SPACE or is_space_mark(source, length))
     filled = 0  # the blank before the text
     if adds_space and not is_suffix:
         store_u8(out, SPACE)

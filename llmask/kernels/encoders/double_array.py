@@ -11,6 +11,9 @@ the byte stored in an entry says whether it is a child of the node that asks.
 Scores and the like are looked up by the token. A layout with XOR in place of the sum, as in darts-clone, and with the
 token and its score in a second array took as long to walk and twice the memory.
 
+Which of many names occur in a text, as hundreds of added tokens, is told by a walk from each of its bytes, which nearly
+always ends at the first or second one: searching for one name after the other reads the text as often.
+
 In: `TokenTrie` arrays. Out: int64 entries; the root's base is ROOT_BASE. Cost: 274,000 nodes in 15 ms, 2.5 MB.
 """
 
@@ -142,3 +145,25 @@ def longest_token(entries, text, position, end):
         if base == 0:
             break
     return found, reached
+
+
+@door("int64(int64, int64, int64)", group="names")
+def first_name(entries, text, n_bytes):
+    """The first place of the text where a name begins; `n_bytes`: nowhere."""
+    for start in range(n_bytes):
+        if longest_token(entries, text, start, n_bytes)[0] != NOTHING:
+            return start
+    return n_bytes
+
+
+@door("void(int64, int64, int64, int64, uint8[::1])", group="names")
+def mark_names(entries, text, start, n_bytes, found):
+    """Set `found` uint8, one a name, for the names that occur from `start` on."""
+    for first in range(start, n_bytes):
+        entry = ROOT
+        for place in range(first, n_bytes):
+            entry = step(entries, entry, load_u8(text + place))
+            if entry == FREE:
+                break
+            if ending_of(entry) != NOTHING:
+                found[ending_of(entry)] = 1

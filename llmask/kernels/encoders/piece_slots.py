@@ -8,7 +8,7 @@ In: nothing. Out: numbers of slots. Cost: none.
 
 from ..machine.records import Kind
 
-N_PIECE_SLOTS = 24
+N_PIECE_SLOTS = 23
 N_ROOM_SLOTS = 6
 RECORD_BYTES = 16
 
@@ -46,7 +46,6 @@ class PieceSlot(Kind):
     PAIR_BITS = 20  # there are 1 << PAIR_BITS entries
     FROZEN = 21  # double array of tokens that are never merged
     N_TOKENS = 22
-    N_RANKS = 23  # ranks of pairs are 0 up to this
 
 
 class RoomSlot(Kind):

@@ -8,10 +8,7 @@ is that of the model's own library: sentencepiece adds scores as float32 and pul
 llama.cpp adds float64.
 
 Between two bytes that are neighbours in no token every way passes: the best one up to there is written, and the places
-are used again from the first. So the search stays in the nearest memory, with the score carried on. Where a text has no
-such place, the best ways to all places that are reached so far have mostly met some hundred bytes before, and what lies
-before that is written, too, whenever WINDOW places are in use. (They need not: the ways through "abab..." in tokens of
-four bytes never meet.)
+are used again from the first. So the search stays in the nearest memory, with the score carried on.
 
 In: the address of a model's table, bytes of a text. Out: token ids. Cost: 25 ns a byte, whatever the text, as long as
 tokens have a bounded length.
@@ -19,14 +16,14 @@ tokens have a bounded length.
 
 import numpy as np
 
-from ..machine.floats import load_f32, rounded_unless
 from ..machine.jit import door, inline, kernel
+from ..machine.raw import load_f32, rounded_unless
 from ..machine.records import Record, WideFloat
 from ..tables.memory import as_table, fill_bytes, load_i32, load_u8, store_i32
 from .charsmap_rules import MAX_REPLACEMENT_BYTES, NEEDS_MORE, SPACE, character_length, normalize
 from .double_array import FREE, NOTHING, ROOT, ending_of, step
 from .piece_slots import PieceSlot, RoomSlot
-from .unigram_words import MAX_WORD_BYTES, MAX_WORD_SCORE, certain_count, pieces_of, recall
+from .unigram_words import COUNT_SHIFT, MAX_WORD_BYTES, MAX_WORD_SCORE, pieces_of, recall
 
 PLACE = Record(
     "the best way to a place",
@@ -35,7 +32,6 @@ PLACE = Record(
     token="its last",
 )
 SCORE_LIMIT = 100000.0
-WINDOW = 2048
 ROOM_MARGIN = 64  # what `normalize` wants to be left of a room, besides the longest replacement
 
 
@@ -126,49 +122,6 @@ def put_best(model, text, word, n_bytes, places, path, ids, filled, after_unknow
 
 
 @inline
-def meeting_place(places, current, frontier):
-    """The last place that the best ways to `current` and to all places after it that are reached have in common.
-
-    0 where it is not among the last WINDOW: where ways do not meet soon, they mostly never do.
-    """
-    meeting, lowest = current, current - WINDOW
-    for reached in range(current + 1, frontier + 1):
-        other = reached
-        if places[reached].start == 0:
-            continue
-        while meeting != other and meeting > lowest:
-            if other > meeting:
-                other = places[other].start - 1
-            else:
-                meeting = places[meeting].start - 1
-        if meeting != other:
-            return 0
-    return meeting
-
-
-@inline
-def move_places(places, offset, frontier):
-    """Make place `offset`, whose score place 0 has already, the first one; places up to `frontier` follow it."""
-    for reached in range(offset + 1, frontier + 1):
-        place = places[reached - offset]
-        place[0] = places[reached]
-        if place.start != 0:
-            place.start -= offset
-    first_free = max(frontier - offset, offset) + 1
-    fill_bytes(places[first_free].address, (frontier + 1 - first_free) * PLACE.n_bytes, 0)
-
-
-@kernel
-def put_sure(model, text, word, current, frontier, places, path, ids, filled, after_unknown):
-    """Append the tokens up to the place where all ways meet, and make it the first; returns it, too."""
-    offset = meeting_place(places, current, frontier)
-    if offset > 0:
-        filled, after_unknown = put_best(model, text, word, offset, places, path, ids, filled, after_unknown)
-        move_places(places, offset, frontier)
-    return offset, filled, after_unknown
-
-
-@inline
 def put_remembered(entry, count, score, ids, filled, is_wide):
     """Append the tokens of a word that is remembered; returns the score after it."""
     pieces = pieces_of(entry)
@@ -212,33 +165,24 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
     places.score = 0.0  # that of the text before
     filled, after_unknown = 0, 0
     word, frontier = 0, 0  # where the word began: its places are counted from there; the last one that is reached
-    limit = WINDOW  # so far from `word` the places are looked at
     start = 0
     while start < n_bytes:
-        # a word ends here, or `limit` places are in use and what is sure is written
+        # a word ends here
         first = load_u8(text + start)
         if start > word and (is_cut(neighbours, load_u8(text + start - 1), first) or (stops and first == SPACE)):
             filled, after_unknown = put_best(model, text, word, start - word, places, path, ids, filled, after_unknown)
-            word, frontier, limit = start, 0, WINDOW
-        if start - word >= limit:
-            offset, filled, after_unknown = put_sure(
-                model, text, word, start - word, frontier, places, path, ids, filled, after_unknown
-            )
-            word += offset
-            frontier -= offset
-            limit = max(WINDOW, 2 * (start - word))
+            word, frontier = start, 0
         # a word begins here, and its cut is remembered
         score = places[start - word].score
         if start == word and (is_wide or abs(score) < SCORE_LIMIT - MAX_WORD_SCORE):
             end = short_word_end(model, text, start, n_bytes)
             if end != 0:
                 known = recall(model, text + start, end - start, words)
-                count = certain_count(known, score)
-                if count > 0:
+                count = known.sizes >> COUNT_SHIFT if abs(score) < np.float64(known.limit) else 0
+                if count > 0:  # its cut wins wherever the score is
                     places.score = put_remembered(known, count, score, ids, filled, is_wide)
                     filled, after_unknown = filled + count, 0
                     start = word = end
-                    limit = WINDOW
                     continue
         # every token that begins here is offered to the place where it ends
         if not is_wide and (score < -SCORE_LIMIT or score > SCORE_LIMIT):

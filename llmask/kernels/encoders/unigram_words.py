@@ -18,9 +18,8 @@ In: a model's table, a word. Out: an entry. Cost: 10 ns a word that is remembere
 
 import numpy as np
 
-from ..machine.floats import load_f32
 from ..machine.jit import inline, kernel
-from ..machine.raw import load_word, shift_right, wrapped_product
+from ..machine.raw import load_f32, load_word, shift_right, wrapped_product
 from ..machine.records import Float, Record, Wide, WideFloat
 from ..tables.memory import load_u8
 from .charsmap_rules import character_length
@@ -146,9 +145,3 @@ def recall(model, text, length, words):
         entry.head, entry.tail, entry.sizes = head, tail, length
         remember(model, text, length, STATE.at(words + WORDS_BYTES), entry)
     return entry
-
-
-@inline
-def certain_count(entry, score):
-    """Number of tokens of an entry whose cut wins after words whose scores add up to `score`; 0: it may not."""
-    return entry.sizes >> COUNT_SHIFT if abs(score) < np.float64(entry.limit) else 0

@@ -5,7 +5,7 @@ anew, without the failure links of LinMaxMatch (X. Song and others, "Fast WordPi
 
 What BERT's normalization makes of a character does not depend on its neighbours, so it is a table: for each code point
 the bytes that it becomes, in which 0xFF ends a word. " " becomes one such byte, "!" itself between two, "É" an "e". The
-words are looked up in a double array, with a blank in front: tokens that begin a word carry one.
+words are looked up in a double array, after a blank: tokens that begin a word carry one.
 
 In: code points of a text, the addresses of tables. Out: token ids. Cost: 15 ns a character.
 """

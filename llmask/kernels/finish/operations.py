@@ -5,10 +5,12 @@ In: tables, an operation and its numbers. Out: see tables/operations.py. Cost: s
 
 from ..machine.jit import kernel
 from ..mask.advance import take_text, take_token
+from ..mask.tracked_masks import untracked_configuration
 from ..tables.operations import Operation
+from ..values.parse_states import FIRST_TRACKED
+from .estimates import greatest_cost
 from .paths import bound_of, finishing_token, lower_bound
-from .rule_costs import greatest_cost
-from .successors import anonymous_of, list_crossing, list_inside, without_transcript
+from .successors import list_crossing, list_inside
 
 
 @kernel
@@ -20,7 +22,8 @@ def _answer(store, grammar, operation, a, item):
         return take_token(store, grammar, a, item)
     if operation == Operation.AFTER_TEXTS:
         return take_text(store, grammar, a, item)
-    return without_transcript(store, grammar, item)
+    is_tracked = grammar.configurations[item].parse_state >= FIRST_TRACKED
+    return untracked_configuration(store, grammar, item) if is_tracked else item
 
 
 @kernel
@@ -31,7 +34,7 @@ def run(store, grammar, operation, a, b, data):
     elif operation == Operation.FINISHING_TOKEN:
         return finishing_token(grammar, a)
     elif operation == Operation.ANONYMOUS_OF:
-        return anonymous_of(store, grammar, a)
+        return store.states[grammar.configurations[a].state].anonymous
     elif operation == Operation.LIST_INSIDE:
         return list_inside(store, grammar, a, data)
     elif operation == Operation.LIST_CROSSING:

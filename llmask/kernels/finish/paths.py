@@ -16,18 +16,19 @@ rises. `lower_bound` notes a shorter way that a caller has found.
 In: tables, a configuration. Out: its bound. Cost: 10 us a byte to the next configuration that has one.
 """
 
+from ..lexeme_masks.exits import NO_CHILD, child_with
 from ..lexer.states import token_set_of
 from ..machine.constants import NO_TOKEN
 from ..machine.jit import inline, kernel
-from ..mask.configurations import ENDED, REFUSED, after_token, configuration_of, pack, step
-from ..parser.token_terminals import NAMES_ORDINARY
+from ..mask.configurations import ENDED, REFUSED, after_token, configuration_of, pack, states_of, step
+from ..parser.rows import scans_of
+from ..parser.token_terminals import NAMES_ORDINARY, n_token_ranges, token_range
 from ..regex.nodes import BYTE_DISTANCE
 from ..tables.interning import mix
-from ..tables.memory import fill_bytes, reserve, spend
+from ..tables.memory import fill_bytes, has_stopped, reserve, spend
 from ..values.parse_states import FIRST_TRACKED, row_of
 from ..vocabulary.trie_words import token_of
 from .estimates import estimate
-from .successors import has_stopped, n_token_ranges, token_range
 
 FIRST_TOKEN = 256
 SPELLS_SOME = 1
@@ -55,10 +56,7 @@ def _end(grammar, configuration):
 @inline
 def _put_end(grammar, configuration, following, taken, bound):
     end = _end(grammar, configuration)
-    end.next = following
-    end.step = taken
-    end.bound = bound
-    end.token = NO_TOKEN
+    end.next, end.step, end.bound, end.token = following, taken, bound, NO_TOKEN
 
 
 @inline
@@ -84,9 +82,7 @@ def _add_node(store, packed, before, taken, n):
         if nodes[index[slot] - 1].packed == packed:
             return n
         slot = (slot + 1) & (SEARCH_INDEX_SIZE - 1)
-    nodes[n].packed = packed
-    nodes[n].before = before
-    nodes[n].step = taken
+    nodes[n].packed, nodes[n].before, nodes[n].step = packed, before, taken
     index[slot] = n + 1
     return n + 1
 
@@ -124,9 +120,7 @@ def _add_named(store, grammar, packed, before, n):
     parse_state = grammar.configurations[configuration].naming - 1
     if parse_state < 0:
         return n
-    row = row_of(grammar, parse_state)
-    first = grammar.rows[row].scans
-    for at in range(first, first + grammar.rows[row].n_scans):
+    for at in scans_of(grammar, row_of(grammar, parse_state)):
         tokens = token_set_of(store, grammar.row_entries[at].symbol)
         for i in range(n_token_ranges(store, tokens)):
             token, _ = token_range(store, tokens, i)
@@ -156,7 +150,8 @@ def _add_bytes(store, grammar, node, way, every_byte, n):
 def _packed(grammar, configuration):
     if configuration == ENDED:
         return END_PACKED
-    return pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
+    parse_state, state = states_of(grammar, configuration)
+    return pack(parse_state, state)
 
 
 @kernel
@@ -187,7 +182,8 @@ def _search(store, grammar, here, n, every_byte):
     """Add the steps to a lower estimate to the path of n steps, and where they lead; returns its length, or LOST."""
     _begin_search(store)
     nodes = store.search_nodes
-    least = estimate(store, grammar, grammar.configurations[here].parse_state, grammar.configurations[here].state)
+    parse_state, state = states_of(grammar, here)
+    least = estimate(store, grammar, parse_state, state)
     n_nodes = _add_node(store, _packed(grammar, here), NO_NODE, NO_STEP, 0)
     node = 0
     while node != NO_NODE and n_nodes < MOST_SEARCHED:
@@ -285,22 +281,6 @@ def _find_path(store, grammar, configuration):
     return LOST if is_lost else n
 
 
-@inline
-def _child(store, node, byte):
-    """The child of a trie node over a byte, or NO_NODE."""
-    low = store.child_first[node]
-    high = store.child_first[node + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if store.child_byte[middle] < byte:
-            low = middle + 1
-        else:
-            high = middle
-    if low == store.child_first[node + 1] or store.child_byte[low] != byte:
-        return NO_NODE
-    return store.child_node[low]
-
-
 @kernel
 def _spell(store, grammar, configuration):
     """Find the token that spells the next steps and leaves the least bound, the longest of equals."""
@@ -316,9 +296,10 @@ def _spell(store, grammar, configuration):
             best = taken - FIRST_TOKEN
         if taken < 0 or taken >= FIRST_TOKEN:
             break
-        node = _child(store, node, taken)
-        if node == NO_NODE:
+        child = child_with(store, node, taken)
+        if child == NO_CHILD:
             break
+        node = store.child_node[child]
         # the bytes so far may be a token
         here = following
         token = token_of(store.trie[node])

@@ -17,41 +17,13 @@ from ..lexer.states import DEAD, next_state, token_set_of
 from ..machine.constants import ROOT
 from ..machine.jit import inline, kernel
 from ..mask.assemble import build_mask
-from ..mask.configurations import REFUSED, after_token, configuration_of, pack, step
+from ..mask.configurations import REFUSED, after_token, configuration_of, pack, states_of, step
 from ..mask.repeated_values import path_to
-from ..mask.tracked_masks import untracked_configuration
-from ..tables.interning import list_length, list_offset
-from ..tables.memory import reserve, spend
-from ..values.parse_states import FIRST_TRACKED, row_of
+from ..parser.rows import scans_of
+from ..parser.token_terminals import n_token_ranges, put_pair, token_range
+from ..tables.memory import has_stopped, reserve, spend
+from ..values.parse_states import row_of
 from ..vocabulary.trie_words import token_of
-
-
-@inline
-def has_stopped(store, grammar):
-    """Whether a limit was reached, so that what was found is not to be trusted."""
-    return store.exceeded != 0 or grammar.exceeded != 0
-
-
-@inline
-def n_token_ranges(store, tokens):
-    """Ranges of a token set (parser/token_terminals.py); none of -1, the set of lexemes of bytes."""
-    return (list_length(store.token_sets, tokens) - 1) // 2 if tokens >= 0 else 0
-
-
-@inline
-def token_range(store, tokens, i):
-    """First and last token of a range of a token set."""
-    at = list_offset(store.token_sets, tokens) + 1 + 2 * i
-    return store.token_sets.pool[at], store.token_sets.pool[at + 1]
-
-
-@inline
-def _emit_pair(data, n, token, value):
-    """Append a pair to n numbers, where there is room; returns how many numbers there are."""
-    if n + 2 <= data.shape[0]:
-        data[n] = token
-        data[n + 1] = value
-    return n + 2
 
 
 @inline
@@ -61,23 +33,10 @@ def _emit(store, data, n, node, value):
     if token < 0:
         return n
     while True:
-        n = _emit_pair(data, n, token, value)
+        n = put_pair(data, n, (token, value))
         token = store.duplicates[token] if store.n_duplicates != 0 else 0
         if token == 0:
             return n
-
-
-@inline
-def anonymous_of(store, grammar, configuration):
-    """The anonymous state that has the tokens inside the lexeme of a configuration."""
-    return store.states[grammar.configurations[configuration].state].anonymous
-
-
-@inline
-def without_transcript(store, grammar, configuration):
-    """The configuration of the same row without a transcript."""
-    is_tracked = grammar.configurations[configuration].parse_state >= FIRST_TRACKED
-    return untracked_configuration(store, grammar, configuration) if is_tracked else configuration
 
 
 @inline
@@ -165,8 +124,7 @@ def list_crossing(store, grammar, configuration, data):
     A token that is named comes after the same one that could be read.
     """
     build_mask(store, grammar, configuration)
-    parse_state = grammar.configurations[configuration].parse_state
-    state = grammar.configurations[configuration].state
+    parse_state, state = states_of(grammar, configuration)
     n = 0
     n_exits = 0
     anonymous = DEAD
@@ -208,14 +166,12 @@ def _list_named(store, grammar, configuration, data, n):
     parse_state = grammar.configurations[configuration].naming - 1
     if parse_state < 0:
         return n
-    row = row_of(grammar, parse_state)
-    first = grammar.rows[row].scans
-    for at in range(first, first + grammar.rows[row].n_scans):
+    for at in scans_of(grammar, row_of(grammar, parse_state)):
         tokens = token_set_of(store, grammar.row_entries[at].symbol)
         for i in range(n_token_ranges(store, tokens)):
             low, high = token_range(store, tokens, i)
             for token in range(low, high + 1):
                 reached = after_token(store, grammar, configuration, token)
                 if reached != REFUSED:
-                    n = _emit_pair(data, n, token, reached)
+                    n = put_pair(data, n, (token, reached))
     return n

@@ -1,4 +1,4 @@
-"""The mask of a lexer state, made from that of another state by walking the trie with both at once.
+"""The mask of a lexer state, made from the mask of another one: a walk of the trie with both at once.
 
     free text until "<f=":   after `<`, all is as at the beginning, but for the tokens that begin with `f`
 
@@ -12,11 +12,12 @@ both reach in different states; it is given up after MOST_CHANGED.
 
 from ..lexer.dense_transitions import DenseEntry, dense_row, dense_state, dense_step
 from ..machine.jit import inline, kernel
+from ..machine.raw import take_bit
 from ..regex.nodes import push
 from ..tables.memory import spend
 from ..vocabulary.trie_words import token_of
 from .exits import add_exit, bisect_left
-from .trie_walk import clear_bit, has_bit, mask_words, set_bit, write_frame
+from .trie_walk import has_bit, mask_words, set_bit, write_frame
 
 MOST_CHANGED = 2048  # children looked at; a whole walk of 128,000 tokens is worth 50,000
 GIVEN_UP = -1
@@ -36,7 +37,7 @@ def _row(entry):
 
 @kernel
 def changed_walk(store, state, base):
-    """Make the mask of `state` of that of `base`, which is in `words`; returns its number of tokens, or GIVEN_UP."""
+    """Make the mask of `state` from the mask of `base`, which is in `words`; returns its size, or GIVEN_UP."""
     frames = store.narrow_frames
     n_tokens = store.states[base].n_tokens
     first_changed = store.scratch_top
@@ -94,7 +95,7 @@ def _change_token(store, token, is_inside):
     n = 0
     while True:
         if has_bit(words, token):
-            clear_bit(words, token)
+            take_bit(words, token)
             n -= 1
         token = store.duplicates[token] if store.n_duplicates != 0 else 0
         if token == 0:

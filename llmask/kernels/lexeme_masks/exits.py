@@ -7,18 +7,17 @@ from ..machine.jit import inline, kernel
 from ..tables.memory import reserve
 from ..vocabulary.trie_words import depth_of, token_of
 
+NO_CHILD = -1
+
 
 @kernel
 def add_exit(store, node, state):
     n = store.n_exits
     exit = reserve(store.exits, n + 1)[n]
     word = store.trie[node]
-    exit.node = node
-    exit.state = state
-    exit.token = token_of(word)
-    exit.depth = depth_of(word)
-    exit.child = store.child_first[node]
-    exit.end = store.child_first[node + 1]
+    exit.node, exit.state = node, state
+    exit.token, exit.depth = token_of(word), depth_of(word)
+    exit.child, exit.end = store.child_first[node], store.child_first[node + 1]
     store.n_exits = n + 1
 
 
@@ -32,6 +31,14 @@ def bisect_left(items, first, end, value):
         else:
             end = middle
     return first
+
+
+@inline
+def child_with(store, node, byte):
+    """The child of a node by a byte: where the lists of children have it, or NO_CHILD."""
+    first, end = store.child_first[node], store.child_first[node + 1]
+    child = bisect_left(store.child_byte, first, end, byte)
+    return child if child < end and store.child_byte[child] == byte else NO_CHILD
 
 
 @inline

@@ -52,12 +52,6 @@ def _are_equal(one, other, n_bytes):
     return at == n_bytes
 
 
-@inline
-def _store_mask(store, words):
-    """Number of an equal mask of the store, or of a new copy."""
-    return intern_mask(store, STORE.masks, STORE.mask_heads, STORE.n_masks, STORE.mask_links, words, store.n_words)
-
-
 @kernel
 def intern_mask(table, masks, heads, count, links_slot, words, n_words):
     """Number of an equal mask of a table, which has them in these slots, or of a new copy."""
@@ -128,4 +122,5 @@ def keep_mask(store, words, n_tokens, most_listed):
     """Keep a mask as a list, or as a bitmask where it has more tokens; its kind, and its position or number."""
     if n_tokens <= most_listed:
         return MaskKind.LIST, _list_tokens(store, words, n_tokens)
-    return MaskKind.WORDS, _store_mask(store, words)
+    masks, heads, count, links = STORE.masks, STORE.mask_heads, STORE.n_masks, STORE.mask_links
+    return MaskKind.WORDS, intern_mask(store, masks, heads, count, links, words, store.n_words)

@@ -3,12 +3,13 @@
 Short masks are lists of tokens, others bitmasks; equal bitmasks are one (the keys of an object that exclude declared
 names have the mask of any string). A mask is found in the first of these ways that serves:
 
-    that of the state without a bound that no token reaches
-    that of a string, for a key without declared names, and its exits but for the ends of names (excluded_texts.py)
-    that of the first wide state with the same lexemes, changed where both differ (delta_walk.py), for a wide state
-        without a slice, or whose slice leaves many nodes to the walk
-    that of a slice, and a walk of the tokens outside of it
-    a walk
+    the state has a bound that no token reaches: the mask of the state without it
+    it is a key that excludes declared names: the mask of a string, with other exits at the ends of names
+        (excluded_texts.py)
+    it is wide, and has no slice, or one that leaves many nodes to the walk: the mask of the first wide state with the
+        same lexemes, changed where both differ (delta_walk.py)
+    it has a slice: the mask of the slice, and a walk of the tokens outside of it
+    else a walk
 
 In: a lexer state. Out: mask, token count and exits in the record of its anonymous state. Cost: the walk's.
 """
@@ -16,8 +17,9 @@ In: a lexer state. Out: mask, token count and exits in the record of its anonymo
 from ..lexer.dense_transitions import is_wide
 from ..lexer.states import DEAD, lexeme_set, live_lexeme, n_live, only_rest, state_of
 from ..machine.jit import inline, kernel
-from ..regex.ideals import NO_ROOM
+from ..machine.raw import take_bit
 from ..regex.constructors import make_concat, make_repeat
+from ..regex.ideals import NO_ROOM
 from ..regex.nodes import UNBOUNDED, push
 from ..tables.kinds import MaskKind, NodeKind
 from ..tables.memory import copy_bytes, fill_bytes, load_i32, reserve, spend
@@ -25,7 +27,7 @@ from .delta_walk import GIVEN_UP, changed_walk
 from .excluded_texts import free_state, put_ends_right
 from .kept_masks import allow_duplicates, keep_mask
 from .slice_choice import best_slice, exact_room
-from .trie_walk import clear_bit, mask_words, narrow_walk, room_for_words, wide_walk
+from .trie_walk import mask_words, narrow_walk, room_for_words, wide_walk
 
 MANY_NODES = 16_000  # left to the walk by a slice: looking what changed comes first
 LIST_AT_MOST = 64  # longer lists are kept as bitmasks: of 128,000 tokens these are written as fast, and combined faster
@@ -80,11 +82,8 @@ def _without_bound(store, state):
 def _take_mask(store, state, other, first_exit):
     """Give a state the mask of another one, and besides its exits the ones added from number `first_exit` on."""
     own, taken = store.states[state], store.states[store.states[other].anonymous]
-    own.mask = taken.mask
-    own.n_tokens = taken.n_tokens
-    own.first_exit = first_exit
-    own.n_exits = store.n_exits - first_exit
-    own.base = other
+    own.mask, own.n_tokens, own.base = taken.mask, taken.n_tokens, other
+    own.first_exit, own.n_exits = first_exit, store.n_exits - first_exit
     own.mask_kind = taken.mask_kind
 
 
@@ -138,12 +137,10 @@ def _build_own_mask(store, state, asked):
         return
     # keep it
     n_tokens += allow_duplicates(store, words)
-    store.states[state].walked = is_walked
-    store.states[state].first_exit = first_exit
-    store.states[state].n_exits = store.n_exits - first_exit
-    store.states[state].n_tokens = n_tokens
     kind, mask = keep_mask(store, words, n_tokens, LIST_AT_MOST)
-    store.states[state].mask = mask
+    kept = store.states[state]
+    kept.walked, kept.mask, kept.n_tokens = is_walked, mask, n_tokens
+    kept.first_exit, kept.n_exits = first_exit, store.n_exits - first_exit
     if kind == MaskKind.WORDS and base == 0 and is_wide(store, state):
         store.bases[lexemes] = state
     store.states[state].mask_kind = kind
@@ -162,7 +159,7 @@ def _lexemes(store, state):
 
 @kernel
 def _changed_mask(store, state, base, best):
-    """The mask of a wide state, made of that of another one; returns how many tokens it has, or GIVEN_UP."""
+    """The mask of a wide state, made from another one's; returns how many tokens it has, or GIVEN_UP."""
     if not is_wide(store, state) or (best >= 0 and store.slices[best].n_trie <= MANY_NODES):
         return GIVEN_UP
     if base == 0 or store.states[base].mask_kind != MaskKind.WORDS:
@@ -187,6 +184,6 @@ def _sliced_mask(store, state, best, room):
     if room != NO_ROOM and room < load_i32(taken.lengths + 4 * LONGEST):
         n_longer = load_i32(taken.lengths + 4 * (LONGER_THAN + room))
         for i in range(n_longer):
-            clear_bit(words, load_i32(taken.longer + 4 * i))
+            take_bit(words, load_i32(taken.longer + 4 * i))
         n_tokens -= n_longer
     return n_tokens + wide_walk(store, taken.trie, taken.main, 0, taken.n_trie, state)

@@ -1,7 +1,7 @@
 """Masks of parts, the subtrees of the trie: which tokens below a node stay inside the lexeme that is read there.
 
-The mask of a lexer state (state_masks.py) is that of the part below the root. That of any part is a function of a
-state and a node, computed once by a walk and shared by all grammars of a tokenizer (mask/crossing.py uses it). So is
+The mask of a lexer state (state_masks.py) is the mask of the part below the root. The mask of any part is a function of
+a state and a node, computed once by a walk and shared by all grammars of a tokenizer (mask/crossing.py uses it). So is
 what follows all exits of a lexeme, in the state in which the next one begins: after the ends of strings commas and
 braces may come; a few dozen of some hundred children go on.
 
@@ -114,18 +114,14 @@ def _keep(store, key, first_exit, n_tokens, n_following):
         return -1
     n_tokens += allow_duplicates(store, words)
     part = store.part_ids.count
-    parts = reserve(store.part_masks, part + 1)
+    kept = reserve(store.part_masks, part + 1)[part]
     kind, mask = MaskKind.WORDS, 0
     if n_following != 0 and n_tokens > MOST_LISTED:
         store.n_exits = first_exit
         n_tokens = n_following = 0
     else:
         kind, mask = keep_mask(store, words, n_tokens, MOST_LISTED)
-    parts[part].kind = kind
-    parts[part].mask = mask
-    parts[part].n_tokens = n_tokens
-    parts[part].first_exit = first_exit
-    parts[part].n_exits = store.n_exits - first_exit
-    parts[part].n_following = n_following
+    kept.kind, kept.mask, kept.n_tokens = kind, mask, n_tokens
+    kept.first_exit, kept.n_exits, kept.n_following = first_exit, store.n_exits - first_exit, n_following
     map_put(store.part_ids, key, part)
     return part

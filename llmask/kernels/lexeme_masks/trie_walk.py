@@ -37,7 +37,7 @@ from ..tables.memory import load_i32, load_i64, reserve, spend, store_i32
 from ..tables.store_layout import WORDS_MARGIN
 from ..vocabulary.trie_words import byte_of, depth_of, subtree_end, token_of
 from .excluded_texts import free_state, put_ends_right, state_after_path
-from .exits import add_exit, bisect_left
+from .exits import NO_CHILD, add_exit, child_with
 
 NEAR_NODES = 2048  # a subtree of this size is 16 KB: jumping within it is cheaper than reading lists of children
 # an entry of the stack: node | whether it was asked for an exit | address of its dense row
@@ -45,7 +45,6 @@ NODE_SHIFT = 33
 ASKED = 1 << 32
 ROW_BITS = ASKED - 1
 NOT_LITERAL = -1
-NO_CHILD = -1
 MANY_LITERALS = 1024  # are walked together: each exit is looked for among those before it
 PAIR_BYTES = 8  # of words
 
@@ -59,12 +58,6 @@ def has_bit(words, token):
 def set_bit(words, token):
     at = words + (token >> 5) * 4
     store_i32(at, load_i32(at) | (1 << (token & 31)))
-
-
-@inline
-def clear_bit(words, token):
-    at = words + (token >> 5) * 4
-    store_i32(at, load_i32(at) & ~(1 << (token & 31)))
 
 
 @inline
@@ -191,7 +184,7 @@ def _walk_along(store, root, state, literal, first_exit):
     n_tokens = 0
     n_read = 0
     while n_read < n:
-        child = _child_with(store, node, byte_at(store, literal, n_read))
+        child = child_with(store, node, byte_at(store, literal, n_read))
         if child == NO_CHILD:
             break
         node = store.child_node[child]
@@ -209,14 +202,6 @@ def _walk_along(store, root, state, literal, first_exit):
     spend(store, 2 + (n_read >> 1))
     store.walked += n_read
     return n_tokens
-
-
-@inline
-def _child_with(store, node, byte):
-    """The child of a node by a byte: where the lists of children have it, or NO_CHILD."""
-    first, end = store.child_first[node], store.child_first[node + 1]
-    child = bisect_left(store.child_byte, first, end, byte)
-    return child if child < end and store.child_byte[child] == byte else NO_CHILD
 
 
 @inline
@@ -251,11 +236,8 @@ def _subtree_walk(store, node, state):
 def write_frame(store, depth, node, dense, other):
     """Put a node on the stack of a walk, reached in the state of a dense row (of two states, in delta_walk.py)."""
     frame = store.narrow_frames[depth]
-    frame.node = node
-    frame.child = store.child_first[node]
-    frame.end = store.child_first[node + 1]
-    frame.dense = dense
-    frame.other = other
+    frame.node, frame.dense, frame.other = node, dense, other
+    frame.child, frame.end = store.child_first[node], store.child_first[node + 1]
     frame.was_dead = 0
 
 

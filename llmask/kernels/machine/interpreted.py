@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .records import Lists, Map
+from .records import Lists, Map, load, store
 from .views import BlockView, FamilyView, TableView
 
 __all__ = ["door", "intrinsic", "types"]
@@ -114,37 +114,23 @@ def intrinsic(function: Callable[..., Any]) -> Any:
 # --- loads and stores
 
 
-def _loader(native: Any) -> Callable[[int], Any]:
-    def load(address: int) -> Any:
-        return native.from_address(address).value
-
-    return load
+load_u8, load_u16, load_i32, load_i64 = (functools.partial(load, bits=bits) for bits in (8, 16, 32, 64))
+load_word, load_acquire, load_acquire_i32 = load_i64, load_i64, load_i32
 
 
-def _storer(native: Any, low: int, high: int) -> Callable[[int, int], None]:
-    def store(address: int, value: int) -> None:
-        if not low <= value <= high:
-            raise ArithmeticError(f"{value} does not fit into {native.__name__}")
-        native.from_address(address).value = int(value)
-
-    return store
+def load_u32(address: int) -> int:
+    return load(address, 32) & 0xFFFFFFFF
 
 
-def _float_storer(native: Any) -> Callable[[int, float], None]:
-    def store(address: int, value: float) -> None:
-        native.from_address(address).value = float(value)
-
-    return store
+def load_f32(address: int) -> float:
+    return ctypes.c_float.from_address(address).value
 
 
-load_i64, load_i32, load_u8 = map(_loader, (ctypes.c_int64, ctypes.c_int32, ctypes.c_uint8))
-load_word, load_u16, load_u32 = load_i64, _loader(ctypes.c_uint16), _loader(ctypes.c_uint32)
-load_f32, load_f64 = _loader(ctypes.c_float), _loader(ctypes.c_double)
-load_acquire, load_acquire_i32 = load_i64, load_i32
-store_i64 = _storer(ctypes.c_int64, -(1 << 63), (1 << 63) - 1)
-store_i32 = _storer(ctypes.c_int32, -(1 << 32), (1 << 32) - 1)  # 32 bits, with all above them alike: words of bitmasks
-store_u8 = _storer(ctypes.c_uint8, -128, 255)
-store_f32, store_f64 = _float_storer(ctypes.c_float), _float_storer(ctypes.c_double)
+def _storer(bits: int) -> Callable[[int, int], None]:
+    return lambda address, value: store(address, bits, value)
+
+
+store_u8, store_i32, store_i64 = map(_storer, (8, 32, 64))
 store_release, publish_i32 = store_i64, store_i32
 
 

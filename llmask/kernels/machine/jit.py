@@ -18,16 +18,9 @@ from typing import Any
 from .prebuilt import CHECK_BOUNDS, DOORS, INTERPRETED
 
 __all__ = [
-    "CHECK_BOUNDS",
-    "PREBUILT",
-    "door",
-    "entry_point",
-    "inline",
-    "is_cached",
-    "kernel",
-    "make_everything_ready",
+    "CHECK_BOUNDS", "PREBUILT", "door", "entry_point", "inline", "is_cached", "kernel", "make_everything_ready",
     "make_ready",
-]
+]  # fmt: skip
 
 PREBUILT = DOORS is not None
 

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .record_view import RecordView, load, store
-from .records import DECLARED, Array, Declared, Family, Record
+from .records import DECLARED, Array, Declared, Family, Record, RecordView, load, store
 
 _CHARGED = -16  # where memory.py says how many bytes of a block may be used
 

@@ -4,8 +4,7 @@ In: tables, a configuration, tokens or bytes. Out: configurations. Cost: that of
 """
 
 from ..lexeme_masks.trie_walk import room_for_words, wide_walk
-from ..lexer.leaps import known_leap, leap
-from ..lexer.states import DEAD, MISS, UNKNOWN, known_next
+from ..lexer.states import DEAD, MISS, UNKNOWN, known_leap, known_next, leap
 from ..machine.jit import kernel
 from ..parser.token_terminals import NAMES_ORDINARY
 from ..tables.interning import MISSING
@@ -21,6 +20,7 @@ from .configurations import (
     known_configuration,
     known_step,
     pack,
+    states_of,
     step,
     unpack,
 )
@@ -32,8 +32,7 @@ def take_bytes(store, grammar, configuration, data):
     if configuration == ENDED:
         store.report = 0
         return REFUSED
-    parse_state = grammar.configurations[configuration].parse_state
-    state = grammar.configurations[configuration].state
+    parse_state, state = states_of(grammar, configuration)
     for i in range(data.shape[0]):
         packed = step(store, grammar, parse_state, state, data[i])
         if packed == REFUSED:
@@ -62,8 +61,7 @@ def take_token(store, grammar, configuration, token):
 def take_text(store, grammar, configuration, token):
     """Configuration after the bytes of a token, which may be named as well; not for ENDED."""
     offsets, data = store.token_offsets, store.token_data
-    parse_state = grammar.configurations[configuration].parse_state
-    state = grammar.configurations[configuration].state
+    parse_state, state = states_of(grammar, configuration)
     end = offsets[token + 1]
     may_leap = True
     for i in range(offsets[token], end):
@@ -84,7 +82,9 @@ def take_text(store, grammar, configuration, token):
 
 @kernel
 def known_after(store, grammar, configuration, token):
-    """As `take_token`, reading only, for a token of the vocabulary; MISS where something is not built yet."""
+    """As `take_token` for any number, reading only; MISS where something is not built yet."""
+    if configuration == ENDED or token < 0 or token >= store.n_vocab:
+        return REFUSED
     offsets = store.token_offsets
     first = offsets[token]
     end = offsets[token + 1]
@@ -93,8 +93,7 @@ def known_after(store, grammar, configuration, token):
         if first == end or reached != REFUSED:
             return reached
     data = store.token_data
-    parse_state = grammar.configurations[configuration].parse_state
-    state = grammar.configurations[configuration].state
+    parse_state, state = states_of(grammar, configuration)
     for i in range(first, end):
         packed = known_step(store, grammar, parse_state, state, data[i])
         if packed == MISS and parse_state < FIRST_TRACKED:
@@ -116,8 +115,7 @@ def live_bytes(store, grammar, configuration, data):
         data[byte] = 0
     if configuration == ENDED:
         return 0
-    parse_state = grammar.configurations[configuration].parse_state
-    state = grammar.configurations[configuration].state
+    parse_state, state = states_of(grammar, configuration)
     for byte in range(256):
         if step(store, grammar, parse_state, state, byte) != REFUSED:
             data[byte] = 1

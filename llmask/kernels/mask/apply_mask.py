@@ -114,21 +114,9 @@ def apply_apart(address, stride, n_values, words, n_words, refused, size):
     group="apply",
 )
 def apply_rows(
-    destination,
-    destination_row,
-    source,
-    source_row,
-    stride,
-    n_values,
-    words,
-    words_row,
-    n_words,
-    rows,
-    n_rows,
-    dead,
-    refused,
-    size,
-):
+    destination, destination_row, source, source_row, stride, n_values,
+    words, words_row, n_words, rows, n_rows, dead, refused, size,
+):  # fmt: skip
     """Apply a mask to rows of logits; returns how many are dead: have nothing left but minus infinity.
 
     Parameters

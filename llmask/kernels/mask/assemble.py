@@ -18,11 +18,11 @@ from ..machine.jit import inline, kernel
 from ..machine.raw import VECTOR_BYTES, and_vectors
 from ..parser.token_terminals import list_named
 from ..tables.grammar_layout import GRAMMAR
-from ..tables.interning import intern_list, list_offset
 from ..tables.kinds import Fill, MaskKind
-from ..tables.memory import copy_bytes, fill_bytes, load_i32, load_i64, reserve, store_i32, store_i64
+from ..tables.memory import copy_bytes, fill_bytes, has_stopped, load_i32, reserve, store_i32
 from .boundary_tokens import cross_whole
 from .configurations import ENDED, OWN_MASK
+from .crossing import intern_crossings
 from .tracked_masks import collect_tracked
 
 HAS_NAMED = 4  # bit beside MaskKind.LIST or MaskKind.WORDS: tokens are named, see parser/token_terminals.py
@@ -36,11 +36,10 @@ def build_mask(store, grammar, configuration):
     if grammar.configurations[configuration].mask_kind != MaskKind.NONE:
         return
     collect(store, grammar, configuration)
-    if store.exceeded != 0 or grammar.exceeded != 0:
-        return
-    kind = keep_mask(store, grammar, configuration)
-    if store.exceeded == 0 and grammar.exceeded == 0:
-        publish(grammar, configuration, kind)
+    if not has_stopped(store, grammar):
+        kind = keep_mask(store, grammar, configuration)
+        if not has_stopped(store, grammar):
+            publish(grammar, configuration, kind)
 
 
 @kernel
@@ -65,32 +64,33 @@ def collect(store, grammar, configuration):
 @kernel
 def keep_mask(store, grammar, configuration):
     """Keep what was collected in the fields of a configuration, and add what is named; returns the kind of the mask."""
-    state = DEAD
-    n = grammar.n_crossing
+    kept = grammar.configurations[configuration]
+    state = _state_of(kept, configuration)
     n_in_parts = _tokens_in_parts(store, grammar)
-    total = n + n_in_parts
-    if configuration != ENDED:
-        state = grammar.configurations[configuration].state
-        if state != DEAD:
-            total += store.states[store.states[state].anonymous].n_tokens
-    if grammar.configurations[configuration].accepts != 0:
-        total += store.n_eos
-    grammar.configurations[configuration].n = n
-    grammar.configurations[configuration].total = total
-    crossing = reserve(grammar.crossing, 1)
+    kept.n = grammar.n_crossing
+    kept.total = kept.n + n_in_parts
+    if state != DEAD:
+        kept.total += store.states[store.states[state].anonymous].n_tokens
+    if kept.accepts != 0:
+        kept.total += store.n_eos
     kind = MaskKind.LIST
-    if n <= OWN_AT_LEAST and n_in_parts == 0:
-        number = intern_list(grammar.crossings, crossing.address, 0, n)
-        grammar.configurations[configuration].first = list_offset(grammar.crossings, number)
+    if kept.n <= OWN_AT_LEAST and n_in_parts == 0:
+        kept.first = intern_crossings(grammar, reserve(grammar.crossing, 1), kept.n)
     else:
         words = room_for_words(store)
         _write_found(store, grammar, state, words)
-        grammar.configurations[configuration].mask = _own_mask(store, grammar, words)
+        kept.mask = _own_mask(store, grammar, words)
         kind = MaskKind.WORDS
-    if grammar.configurations[configuration].naming != 0:
+    if kept.naming != 0:
         kind |= HAS_NAMED
-        _add_named(store, grammar, configuration, state)
+        _add_named(store, grammar, kept, state)
     return kind
+
+
+@inline
+def _state_of(kept, configuration):
+    """The lexer state of a configuration, DEAD where a sequence has ended."""
+    return DEAD if configuration == ENDED else kept.state
 
 
 @inline
@@ -118,10 +118,8 @@ def _write_found(store, grammar, state, words):
         part = grammar.parts[i].part
         if store.part_masks[part].kind == MaskKind.WORDS:
             mask = store.masks[store.part_masks[part].mask]
-            for pair in range(store.n_words // 2):
-                store_i64(words + pair * 8, load_i64(words + pair * 8) | load_i64(mask + pair * 8))
-            last = (store.n_words - 1) * 4
-            store_i32(words + last, load_i32(words + last) | load_i32(mask + last))
+            for at in range(0, store.n_words * 4, 4):
+                store_i32(words + at, load_i32(words + at) | load_i32(mask + at))
 
 
 @inline
@@ -132,27 +130,22 @@ def _own_mask(store, grammar, words):
 
 
 @kernel
-def _add_named(store, grammar, configuration, state):
+def _add_named(store, grammar, kept, state):
     """Keep the tokens that are named and not in the rest of a mask, and count them."""
-    n_bytes = store.n_words * 4
     words = room_for_words(store)
     _write_found(store, grammar, state, words)
-    if grammar.configurations[configuration].accepts != 0:
+    if kept.accepts != 0:
         _allow_ends(store, words, 0)
-    n = list_named(store, grammar, grammar.configurations[configuration].naming - 1, words)
-    total = grammar.configurations[configuration].total
-    grammar.configurations[configuration].total = total + n
+    n = list_named(store, grammar, kept.naming - 1, words)
     named = reserve(grammar.named, 1)
-    grammar.configurations[configuration].n_named = n
+    kept.total += n
     if n <= OWN_AT_LEAST:
-        number = intern_list(grammar.crossings, named.address, 0, n)
-        grammar.configurations[configuration].first_named = list_offset(grammar.crossings, number)
+        kept.n_named, kept.first_named = n, intern_crossings(grammar, named, n)
         return
-    fill_bytes(words, n_bytes, 0)
+    fill_bytes(words, store.n_words * 4, 0)
     for i in range(n):
         set_bit(words, named[i])
-    grammar.configurations[configuration].first_named = _own_mask(store, grammar, words)
-    grammar.configurations[configuration].n_named = OWN_MASK
+    kept.n_named, kept.first_named = OWN_MASK, _own_mask(store, grammar, words)
 
 
 @inline
@@ -164,26 +157,21 @@ def _allow(words, token, allowed):
 
 @inline
 def _allow_ends(store, words, allowed):
-    eos = store.eos
     for i in range(store.n_eos):
-        _allow(words, eos[i], allowed)
+        _allow(words, store.eos[i], allowed)
 
 
 @kernel
-def _allow_named(store, grammar, configuration, words, allowed):
+def _allow_named(store, grammar, kept, words, allowed):
     """Add the tokens that are named to a mask; `allowed` see `fill`."""
-    first = grammar.configurations[configuration].first_named
-    n = grammar.configurations[configuration].n_named
-    if n == OWN_MASK:
-        mask = grammar.own_masks[first]
-        for i in range(store.n_words):
-            added = load_i32(mask + i * 4)
-            if allowed != 0:
-                added &= load_i32(allowed + i * 4)
-            store_i32(words + i * 4, load_i32(words + i * 4) | added)
+    if kept.n_named == OWN_MASK:
+        mask = grammar.own_masks[kept.first_named]
+        for at in range(0, store.n_words * 4, 4):
+            added = load_i32(mask + at) & (load_i32(allowed + at) if allowed != 0 else -1)
+            store_i32(words + at, load_i32(words + at) | added)
         return
     named = grammar.crossings.pool
-    for i in range(first, first + n):
+    for i in range(kept.first_named, kept.first_named + kept.n_named):
         _allow(words, named[i], allowed)
 
 
@@ -225,24 +213,19 @@ def fill(store, grammar, configuration, words, allowed):
 
     `allowed` is the address of a mask to which it is cut, or 0.
     """
-    kind = grammar.configurations[configuration].mask_kind
+    kept = grammar.configurations[configuration]
+    kind = kept.mask_kind
     if kind == MaskKind.NONE:
         return Fill.MISS
     if kind & KIND_BITS == MaskKind.WORDS:
-        mask = grammar.own_masks[grammar.configurations[configuration].mask]
-        _copy(words, mask, store.n_words * 4, allowed)
+        _copy(words, grammar.own_masks[kept.mask], store.n_words * 4, allowed)
     else:
-        first = grammar.configurations[configuration].first
-        n = grammar.configurations[configuration].n
-        state = DEAD
-        if configuration != ENDED:
-            state = grammar.configurations[configuration].state
-        _write(store, state, grammar.crossings.pool, first, n, words, allowed)
-    if grammar.configurations[configuration].accepts != 0:
+        state = _state_of(kept, configuration)
+        _write(store, state, grammar.crossings.pool, kept.first, kept.n, words, allowed)
+    if kept.accepts != 0:
         _allow_ends(store, words, allowed)
     if kind & HAS_NAMED != 0:
-        _allow_named(store, grammar, configuration, words, allowed)
-    total = grammar.configurations[configuration].total
-    if total == 0:
+        _allow_named(store, grammar, kept, words, allowed)
+    if kept.total == 0:
         return Fill.EMPTY
-    return Fill.ALL if total == store.n_vocab else Fill.SOME
+    return Fill.ALL if kept.total == store.n_vocab else Fill.SOME

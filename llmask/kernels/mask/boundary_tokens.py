@@ -10,6 +10,7 @@ from ..lexeme_masks.state_masks import first_replaced
 from ..lexeme_masks.subtree_masks import part_mask
 from ..machine.jit import inline, kernel
 from ..tables.kinds import MaskKind
+from ..tables.memory import has_stopped
 from .boundary_walk import cross_rows
 from .crossing import allow_part
 from .tracked_walk import cross_tracked
@@ -37,7 +38,7 @@ def cross_exits(store, grammar, row, state):
         base = store.states[base].anonymous
         first = store.states[base].first_exit
         end = first + store.states[base].n_exits
-        while first < end and store.exceeded == 0 and grammar.exceeded == 0:
+        while first < end and not has_stopped(store, grammar):
             replaced = first_replaced(store, anonymous, first, end)
             _cross(store, grammar, row, state, first, replaced - first)
             first = replaced + 1
@@ -47,9 +48,8 @@ def cross_exits(store, grammar, row, state):
 def cross_whole(store, grammar, configuration):
     """List the tokens that cross in a configuration whose parse state is a row, and its parts."""
     grammar.lists_parts = 1
-    cross_exits(
-        store, grammar, grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state
-    )
+    here = grammar.configurations[configuration]
+    cross_exits(store, grammar, here.parse_state, here.state)
     cross_parts(store, grammar)
     grammar.lists_parts = 0
 
@@ -61,18 +61,14 @@ def cross_parts(store, grammar):
     What a part has as a list is listed. `parts` gets the number of each.
     """
     i = 0
-    while i < grammar.n_parts and store.exceeded == 0 and grammar.exceeded == 0:
-        row = grammar.parts[i].row
-        state = grammar.parts[i].state
-        node = grammar.parts[i].node
-        if node >= 0:
-            part = part_mask(store, state, node)
-            if part < 0:
+    while i < grammar.n_parts and not has_stopped(store, grammar):
+        noted = grammar.parts[i]
+        if noted.node >= 0:
+            noted.part = part_mask(store, noted.state, noted.node)
+            if noted.part < 0:
                 break
-            grammar.parts[i].part = part
-        part = grammar.parts[i].part
-        if store.part_masks[part].kind != MaskKind.WORDS:
-            allow_part(grammar, store.token_lists, store.part_masks[part].mask, store.part_masks[part].n_tokens)
-        first = store.part_masks[part].first_exit
-        _cross(store, grammar, row, state, first, store.part_masks[part].n_exits)
+        part = store.part_masks[noted.part]
+        if part.kind != MaskKind.WORDS:
+            allow_part(grammar, store.token_lists, part.mask, part.n_tokens)
+        _cross(store, grammar, noted.row, noted.state, part.first_exit, part.n_exits)
         i += 1

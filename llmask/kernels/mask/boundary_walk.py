@@ -19,7 +19,7 @@ from ..lexer.states import DEAD
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
 from ..parser.goto import goto
-from ..tables.memory import reserve, spend
+from ..tables.memory import has_stopped, reserve, spend
 from .configurations import pack, start_after
 from .crossing import NO_DENSE_ROW, NO_END, allow, allow_alike, is_part, note_part
 
@@ -34,16 +34,11 @@ class FrameExit(Kind):
 @kernel
 def push_frame(store, grammar, depth, node, parse_state, state, inside, flags):
     """Put a node on the stack of a walk; nobody has asked yet where its lexeme leads when it ends."""
-    first = store.child_first
     frame = reserve(grammar.walk_frames, depth + 1)[depth]
-    frame.child = first[node]
-    frame.end = first[node + 1]
-    frame.parse_state = parse_state
-    frame.dense = dense_row(store, state)
-    frame.node = node
+    frame.node, frame.child, frame.end = node, store.child_first[node], store.child_first[node + 1]
+    frame.parse_state, frame.dense = parse_state, dense_row(store, state)
     frame.exit_parse_state = FrameExit.NONE if store.states[state].accepts == 0 else FrameExit.NOT_TAKEN
-    frame.inside = inside
-    frame.flags = flags
+    frame.inside, frame.flags = inside, flags
 
 
 @kernel
@@ -124,7 +119,7 @@ def walk_rows(store, grammar, root, row, state, scanned, inside):
     if inside != 0:
         _take_exit(store, grammar, 0, scanned)
     depth = 0
-    while depth >= 0 and store.exceeded == 0 and grammar.exceeded == 0:
+    while depth >= 0 and not has_stopped(store, grammar):
         child, row, entry, _ = _next_child(store, grammar, depth)
         if entry == DenseEntry.DEAD:
             depth -= 1
@@ -181,7 +176,7 @@ def cross_rows(store, grammar, row, state, first, n):
         if scanned != last_scanned:
             target = goto(store, grammar, row, scanned)
             last_scanned = scanned
-            if grammar.exceeded != 0 or store.exceeded != 0:
+            if has_stopped(store, grammar):
                 return
             if target >= 0:
                 start = start_after(store, grammar, target, scanned)
@@ -205,5 +200,5 @@ def cross_rows(store, grammar, row, state, first, n):
                 note_part(grammar, target, start, exit.node, 0)
             else:
                 walk_rows(store, grammar, exit.node, target, start, 0, 0)
-        if grammar.exceeded != 0 or store.exceeded != 0:
+        if has_stopped(store, grammar):
             return

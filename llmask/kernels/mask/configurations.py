@@ -17,7 +17,7 @@ from ..parser.rows import first_row, start_after_ignored
 from ..parser.token_terminals import ends_after, known_token_goto, token_goto
 from ..parser.tracked_goto import certain_goto, first_parse_state
 from ..tables.interning import MISSING, map_get, map_put
-from ..tables.memory import reserve, spend
+from ..tables.memory import has_stopped, reserve, spend
 from ..values.parse_states import FIRST_TRACKED, known_parse_state_after, parse_state_after, row_of
 
 OWN_MASK = -1
@@ -35,6 +35,12 @@ def pack(parse_state, state):
 def unpack(packed):
     """(parse state, lexer state)."""
     return packed >> 32, packed & 0xFFFFFFFF
+
+
+@inline
+def states_of(grammar, configuration):
+    """(parse state, lexer state) of a configuration."""
+    return grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state
 
 
 @inline
@@ -63,7 +69,7 @@ def known_start_after(store, grammar, parse_state, scanned):
 def first_configuration(store, grammar):
     """The configuration before the first byte."""
     row = first_row(store, grammar)
-    if grammar.exceeded != 0 or store.exceeded != 0:
+    if has_stopped(store, grammar):
         return REFUSED
     return configuration_of(store, grammar, pack(first_parse_state(grammar, row), grammar.rows[row].start))
 
@@ -100,14 +106,12 @@ def configuration_of(store, grammar, packed):
             accepts = 1 if grammar.rows[row_of(grammar, target)].accepts else 0
     spend(grammar, 8)
     naming = _naming_state(store, grammar, parse_state, state)
-    if grammar.exceeded != 0 or store.exceeded != 0:
+    if has_stopped(store, grammar):
         return REFUSED
     configuration = grammar.n_configurations
-    reserve(grammar.configurations, configuration + 1)
-    grammar.configurations[configuration].parse_state = parse_state
-    grammar.configurations[configuration].state = state
-    grammar.configurations[configuration].accepts = accepts
-    grammar.configurations[configuration].naming = naming + 1
+    made = reserve(grammar.configurations, configuration + 1)[configuration]
+    made.parse_state, made.state = parse_state, state
+    made.accepts, made.naming = accepts, naming + 1
     grammar.n_configurations = configuration + 1
     map_put(grammar.configuration_ids, packed, configuration)
     return configuration

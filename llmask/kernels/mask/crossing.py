@@ -17,6 +17,7 @@ In: a grammar's table, nodes, rows. Out: the slots above. Cost: 5 ns a token.
 from ..lexer.dense_transitions import DenseEntry, dense_row, dense_step
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
+from ..tables.interning import intern_list, list_offset
 from ..tables.memory import reserve
 from ..vocabulary.trie_words import subtree_end, token_of
 
@@ -82,6 +83,12 @@ def allow_part(grammar, tokens, first, n):
     grammar.n_crossing = listed + n
 
 
+@inline
+def intern_crossings(grammar, tokens, n):
+    """Where n numbers of a block lie in the pool of crossings."""
+    return list_offset(grammar.crossings, intern_list(grammar.crossings, tokens.address, 0, n))
+
+
 @kernel
 def defer(store, grammar, node, kind):
     """Leave a node, or what is below it, to a walk with the text known."""
@@ -123,9 +130,6 @@ def _are_apart(store, node, one, other):
 def note_part(grammar, row, state, node, part):
     """Leave what is below a node, reached in a row and a lexer state, to lexeme_masks/subtree_masks.py."""
     n = grammar.n_parts
-    parts = reserve(grammar.parts, n + 1)
-    parts[n].part = part
-    parts[n].row = row
-    parts[n].state = state
-    parts[n].node = node
+    noted = reserve(grammar.parts, n + 1)[n]
+    noted.part, noted.row, noted.state, noted.node = part, row, state, node
     grammar.n_parts = n + 1

@@ -19,6 +19,7 @@ Cost: 0.2 us a node and its mask.
 from ..lexer.states import MISS
 from ..machine.jit import inline, kernel
 from ..machine.records import Kind
+from ..parser.token_terminals import is_end_of_sequence
 from ..tables.kinds import Fill
 from ..tables.memory import as_table, fill_bytes
 from .advance import known_after
@@ -46,22 +47,11 @@ class WalkEnd(Kind):
 
 
 @inline
-def is_end(store, token):
-    """Whether a token is an end of sequence."""
-    for i in range(store.n_eos):
-        if store.eos[i] == token:
-            return True
-    return False
-
-
-@inline
 def after_draft(store, grammar, configuration, token):
     """Configuration after a token, ends of sequence included; REFUSED, or MISS where something is not built yet."""
-    if configuration == ENDED or token < 0 or token >= store.n_vocab:
-        return REFUSED
     reached = known_after(store, grammar, configuration, token)
-    if reached == REFUSED and grammar.configurations[configuration].accepts != 0 and is_end(store, token):
-        return ENDED
+    if reached == REFUSED and configuration != ENDED and grammar.configurations[configuration].accepts != 0:
+        return ENDED if is_end_of_sequence(store, token) else REFUSED
     return reached
 
 

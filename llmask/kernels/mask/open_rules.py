@@ -7,17 +7,15 @@ A trace takes three numbers a byte:
 In: the tables, configurations, bytes. Out: sets of lexemes, rules, configurations. Cost: that of `configurations.step`.
 """
 
-from ..lexer.states import DEAD, is_start, next_state, token_set_of
+from ..lexer.states import DEAD, is_start, live_lexeme, n_live, next_state, token_set_of
 from ..machine.jit import inline, kernel
 from ..parser.goto import goto
+from ..parser.rows import scans_of
 from ..tables.interning import list_item, list_length
 from ..values.parse_states import row_of
-from .configurations import ENDED, REFUSED, configuration_of, pack, start_after, step, unpack
+from .configurations import ENDED, REFUSED, configuration_of, pack, start_after, states_of, step, unpack
 
-TRACE_FIELDS = 3
-T_BYTE = 0
-T_BEFORE = 1
-T_WITH = 2
+TRACE_FIELDS, (T_BYTE, T_BEFORE, T_WITH) = 3, range(3)
 
 
 @kernel
@@ -25,8 +23,7 @@ def trace_bytes(store, grammar, configuration, data):
     """Configuration after the bytes of a trace, which is filled in, or REFUSED."""
     if configuration == ENDED:
         return REFUSED
-    parse_state = grammar.configurations[configuration].parse_state
-    state = grammar.configurations[configuration].state
+    parse_state, state = states_of(grammar, configuration)
     for at in range(0, data.shape[0], TRACE_FIELDS):
         byte = data[at + T_BYTE]
         data[at + T_BEFORE] = 0
@@ -68,8 +65,8 @@ def ending(store, grammar, configuration):
 @inline
 def _has_lexeme(store, state, lexeme):
     """Whether a lexeme may go on in a lexer state."""
-    for i in range(0, list_length(store.state_keys, state) & -2, 2):
-        if list_item(store.state_keys, state, i) == lexeme:
+    for i in range(n_live(store, state)):
+        if live_lexeme(store, state, i) == lexeme:
             return True
     return False
 
@@ -83,21 +80,17 @@ def open_rules(store, grammar, configuration, with_expected, data):
     """
     if configuration == ENDED:
         return 0
-    row = row_of(grammar, grammar.configurations[configuration].parse_state)
-    state = grammar.configurations[configuration].state
+    parse_state, state = states_of(grammar, configuration)
     n = 0
     is_read = not is_start(store, state)
     if not is_read and with_expected == 0:
         return n
-    scans = grammar.rows[row].scans
-    for i in range(grammar.rows[row].n_scans):
-        entries = grammar.row_entries
-        lexeme = entries[scans + i].symbol
-        if token_set_of(store, lexeme) >= 0 or (is_read and not _has_lexeme(store, state, lexeme)):
+    for at in scans_of(grammar, row_of(grammar, parse_state)):
+        scan = grammar.row_entries[at]
+        if token_set_of(store, scan.symbol) >= 0 or (is_read and not _has_lexeme(store, state, scan.symbol)):
             continue
         if n < data.shape[0]:
-            target = grammar.edges[entries[scans + i].edge].target
-            data[n] = grammar.state_rules[target]
+            data[n] = grammar.state_rules[grammar.edges[scan.edge].target]
         n += 1
     return n
 
@@ -105,8 +98,7 @@ def open_rules(store, grammar, configuration, with_expected, data):
 @kernel
 def close_lexeme(store, grammar, configuration):
     """The configuration where the lexemes in hand have ended, or REFUSED where none may end."""
-    parse_state = grammar.configurations[configuration].parse_state
-    scanned = store.states[grammar.configurations[configuration].state].accepts
+    parse_state, scanned = grammar.configurations[configuration].parse_state, ending(store, grammar, configuration)
     if scanned == 0:
         return REFUSED
     parse_state = goto(store, grammar, parse_state, scanned)

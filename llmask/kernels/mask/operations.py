@@ -9,7 +9,7 @@ from ..machine.numba_names import lists_at
 from ..parser.load_rules import load_rules
 from ..parser.token_terminals import named_ranges
 from ..tables.interning import list_item, list_length
-from ..tables.memory import load_i64
+from ..tables.memory import has_stopped, load_i64
 from ..tables.operations import Operation
 from ..values.called_rules import init_sets, put_late, put_variant
 from ..values.texts import init_texts
@@ -50,7 +50,7 @@ def _read_tokens(store, grammar, configuration, ticks, tokens):
     for i in range(n):
         build_mask(store, grammar, configuration)
         configuration = take_token(store, grammar, configuration, tokens[i])
-        if configuration < 0 or store.exceeded != 0 or grammar.exceeded != 0 or store.work + grammar.work > ticks:
+        if configuration < 0 or has_stopped(store, grammar) or store.work + grammar.work > ticks:
             tokens[0] = i + 1
             return configuration
     build_mask(store, grammar, configuration)

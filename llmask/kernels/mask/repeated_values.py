@@ -10,14 +10,14 @@ close; else an exit costs a look-up of the whole text.
 
 from ..lexeme_masks.exits import child_towards
 from ..machine.jit import inline, kernel
+from ..parser.rows import waits_of
 from ..tables.int_lists import put
 from ..tables.kinds import EdgeKind
 from ..tables.memory import reserve
-from ..values.called_rules import has_text, texts_of
+from ..values.called_rules import has_text, one_comes_close, texts_of
 from ..values.json_values import may_close, read_beginning
-from ..values.text_sets import one_comes_close
+from ..values.parse_states import list_open_starts, read_text, row_of_value_start
 from ..values.texts import known_text, plain_text
-from ..values.transcripts import list_open_starts, read_text, row_of_value_start
 
 
 @kernel
@@ -55,9 +55,8 @@ def _comes_close(grammar, row, n, is_whole):
     """Whether the value that began in a row, with n bytes in `text`, comes close to one of its set."""
     n = plain_text(grammar, n, False)
     top, end = read_beginning(grammar, n, is_whole)
-    first = grammar.rows[row].waits
-    for i in range(grammar.rows[row].n_waits):
-        waiting = grammar.row_entries[first + i]
+    for at in waits_of(grammar, row):
+        waiting = grammar.row_entries[at]
         if grammar.edges[waiting.edge].kind == EdgeKind.CALL_OPEN:
             if one_comes_close(grammar, texts_of(grammar, waiting.parameter), top, end, n):
                 return True
@@ -91,10 +90,8 @@ def _refuses(grammar, row, text):
 
     Rules of such runs are never chained (grammar/rules.py), so `parameter` is a set, not SHARED_BY_LEO.
     """
-    first = grammar.rows[row].waits
-    for i in range(grammar.rows[row].n_waits):
-        entries = grammar.row_entries
-        if grammar.edges[entries[first + i].edge].kind == EdgeKind.CALL_OPEN:
-            if has_text(grammar, entries[first + i].parameter, text):
-                return True
+    for at in waits_of(grammar, row):
+        waiting = grammar.row_entries[at]
+        if grammar.edges[waiting.edge].kind == EdgeKind.CALL_OPEN and has_text(grammar, waiting.parameter, text):
+            return True
     return False

@@ -10,13 +10,11 @@ Cost: the walk once a row and lexer state; then 5 ns a token, and the walks from
 
 from ..lexeme_masks.state_masks import build_state_mask
 from ..machine.jit import inline, kernel
-from ..tables.interning import intern_list, list_offset
-from ..tables.memory import reserve
-from ..values.parse_states import row_of, transcript_of
-from ..values.transcripts import NO_TRANSCRIPT
+from ..tables.memory import has_stopped, reserve
+from ..values.parse_states import NO_TRANSCRIPT, row_of, transcript_of
 from .boundary_tokens import cross_exits, cross_whole
-from .configurations import configuration_of, pack
-from .crossing import UNTRACKED
+from .configurations import configuration_of, pack, states_of
+from .crossing import UNTRACKED, intern_crossings
 from .repeated_values import list_close
 from .tracked_walk import walk_deferred
 
@@ -24,8 +22,8 @@ from .tracked_walk import walk_deferred
 @inline
 def untracked_configuration(store, grammar, configuration):
     """The configuration of the untracked row, which has most crossing tokens of this one; or negative."""
-    row = row_of(grammar, grammar.configurations[configuration].parse_state)
-    return configuration_of(store, grammar, pack(row, grammar.configurations[configuration].state))
+    parse_state, state = states_of(grammar, configuration)
+    return configuration_of(store, grammar, pack(row_of(grammar, parse_state), state))
 
 
 @kernel
@@ -42,9 +40,9 @@ def collect_untracked(store, grammar, untracked):
 @inline
 def _cross_with(store, grammar, untracked, transcript):
     """List the tokens that cross in an untracked row; `transcript` see `cross_tracked`."""
-    grammar.untracked_walk = UNTRACKED
-    grammar.walk_transcript = transcript
-    cross_exits(store, grammar, grammar.configurations[untracked].parse_state, grammar.configurations[untracked].state)
+    here = grammar.configurations[untracked]
+    grammar.untracked_walk, grammar.walk_transcript = UNTRACKED, transcript
+    cross_exits(store, grammar, here.parse_state, here.state)
     grammar.walk_transcript = NO_TRANSCRIPT
 
 
@@ -52,14 +50,9 @@ def _cross_with(store, grammar, untracked, transcript):
 def keep_untracked(grammar, untracked):
     """Keep what was collected for every transcript."""
     shared = grammar.configurations[untracked]
-    n = grammar.n_crossing
-    number = intern_list(grammar.crossings, reserve(grammar.crossing, 1).address, 0, n)
-    shared.first = list_offset(grammar.crossings, number)
-    shared.n = n
-    n = grammar.n_deferred
-    number = intern_list(grammar.crossings, reserve(grammar.deferred, 1).address, 0, n)
-    shared.first_deferred = list_offset(grammar.crossings, number)
-    shared.n_deferred = n
+    shared.n, shared.n_deferred = grammar.n_crossing, grammar.n_deferred
+    shared.first = intern_crossings(grammar, reserve(grammar.crossing, 1), shared.n)
+    shared.first_deferred = intern_crossings(grammar, reserve(grammar.deferred, 1), shared.n_deferred)
     shared.may_repeat = grammar.repeats
     shared.shared = 1
 
@@ -75,7 +68,7 @@ def _cross_transcript(store, grammar, configuration):
         return 0
     if grammar.configurations[untracked].shared == 0:
         collect_untracked(store, grammar, untracked)
-        if grammar.exceeded != 0 or store.exceeded != 0:
+        if has_stopped(store, grammar):
             return 0
         keep_untracked(grammar, untracked)
     shared = grammar.configurations[untracked]
@@ -105,7 +98,7 @@ def _copy_listed(grammar, items, first, n):
 @kernel
 def collect_tracked(store, grammar, configuration):
     """As `collect` in assemble.py, for grammars that track values."""
-    parse_state, state = grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state
+    parse_state, state = states_of(grammar, configuration)
     grammar.n_deferred = 0
     n_shared = 0
     if row_of(grammar, parse_state) != parse_state:
@@ -116,6 +109,6 @@ def collect_tracked(store, grammar, configuration):
         grammar.untracked_walk = 0
         cross_whole(store, grammar, configuration)
     for i in range(grammar.n_deferred):
-        if grammar.exceeded == 0 and store.exceeded == 0:
+        if not has_stopped(store, grammar):
             walk_deferred(store, grammar, parse_state, state, grammar.deferred[i])
     return n_shared

@@ -29,8 +29,8 @@ from ..machine.jit import inline, kernel
 from ..parser.goto import goto
 from ..parser.tracked_goto import ROW_BITS, untracked_goto
 from ..parser.tracked_values import MAY_REPEAT
-from ..values.parse_states import FIRST_TRACKED, is_left_out, parse_state_after, row_of
-from ..values.transcripts import NO_TRANSCRIPT
+from ..tables.memory import has_stopped
+from ..values.parse_states import FIRST_TRACKED, NO_TRANSCRIPT, is_left_out, parse_state_after, row_of
 from .boundary_walk import FrameExit, leads_on, next_child_by, push_frame
 from .configurations import REFUSED, pack, start_after, step, unpack
 from .crossing import (
@@ -98,15 +98,12 @@ def _is_tentative(grammar, parse_state, walk):
 
 
 @inline
-def _tracks_nothing(grammar, row):
-    """Whether no tracked value begins or goes on in a row."""
-    return not (grammar.rows[row].begins_value or grammar.rows[row].is_tentative or grammar.rows[row].tracks)
-
-
-@inline
 def _is_plain(grammar, parse_state):
     """Whether what follows in a row is a function of the row alone, so that it may be a part (crossing.py)."""
-    return parse_state < FIRST_TRACKED and _tracks_nothing(grammar, parse_state)
+    if parse_state >= FIRST_TRACKED:
+        return False
+    row = grammar.rows[parse_state]
+    return not (row.begins_value or row.is_tentative or row.tracks)
 
 
 @kernel
@@ -182,7 +179,7 @@ def walk_tracked(store, grammar, root, root_parse_state, root_state, scanned, in
     if inside != 0:
         _take_exit(store, grammar, 0, scanned)
     depth = 0
-    while depth >= 0 and store.exceeded == 0 and grammar.exceeded == 0:
+    while depth >= 0 and not has_stopped(store, grammar):
         child, parse_state, entry, has_ended = _next_child(store, grammar, depth)
         if entry == DenseEntry.DEAD:
             depth -= 1
@@ -255,7 +252,7 @@ def cross_tracked(store, grammar, row, state, first, n):
         if scanned != last_scanned:
             target = untracked_goto(store, grammar, row, scanned)
             last_scanned = scanned
-            if grammar.exceeded != 0 or store.exceeded != 0:
+            if has_stopped(store, grammar):
                 return
             if target >= 0 and not grammar.rows[target & ROW_BITS].is_undecided:
                 start = start_after(store, grammar, target & ROW_BITS, scanned)
@@ -294,7 +291,7 @@ def cross_tracked(store, grammar, row, state, first, n):
             walk_tracked(store, grammar, node, target & ROW_BITS, start, 0, 0, walk)
         else:
             walk_tracked(store, grammar, node, row, there, scanned, 1, walk)
-        if grammar.exceeded != 0 or store.exceeded != 0:
+        if has_stopped(store, grammar):
             return
 
 

@@ -15,10 +15,10 @@ In: tables, a row, a set of lexemes. Out: a row. Cost: a new row about 1 us and 
 from ..machine.jit import inline, kernel
 from ..tables.interning import list_item, list_length
 from ..tables.kinds import EdgeKind
-from ..tables.memory import spend
-from .items import LEO_EDGE, advance_over_nullable, clear_items, may_end
+from ..tables.memory import has_stopped, spend
+from .items import LEO_EDGE, advance_over_nullable, clear_items, item_in_progress, may_end
 from .leo_items import advance_entry, ends_in_leo_item, make_leo_items, normalize_leo_items
-from .rows import NO_PARSE_STATE, add_kernel, intern_row
+from .rows import NO_PARSE_STATE, add_kernel, intern_row, scans_of, waits_of
 from .tracked_values import follow_known, take_value
 
 LOWEST = -(2**31)  # below every priority
@@ -33,10 +33,10 @@ def row_after(store, grammar, row, scanned):
         if store.scratch_top == bottom or grammar.exceeded != 0:
             break
         make_leo_items(store, grammar, bottom)
-        if grammar.exceeded != 0 or store.exceeded != 0:
+        if has_stopped(store, grammar):
             break
     store.scratch_top = bottom
-    if grammar.exceeded != 0 or store.exceeded != 0:
+    if has_stopped(store, grammar):
         return NO_PARSE_STATE
     normalize_leo_items(grammar)
     return intern_row(store, grammar, 0)
@@ -53,27 +53,21 @@ def _find_items(store, grammar, row, scanned):
     if grammar.has_priorities != 0:
         least = _highest_priority(store, grammar, row, scanned, 0)
         least_no_skip = _highest_priority(store, grammar, row, scanned, 1)
-    first = grammar.rows[row].scans
     spend(grammar, 8 + (grammar.rows[row].n_scans * (n_scanned + 1) >> 4))
-    for i in range(grammar.rows[row].n_scans):
-        entries = grammar.row_entries
-        at = first + i
-        edge = entries[at].edge
+    for at in scans_of(grammar, row):
+        scan = grammar.row_entries[at]
         if least != LOWEST or least_no_skip != LOWEST:
-            priority = grammar.priorities[edge]
+            priority = grammar.priorities[scan.edge]
             if priority >> 1 < (least_no_skip if priority & 1 != 0 else least):
                 continue
-        if _is_in(store, scanned, entries[at].symbol):
+        if _is_in(store, scanned, scan.symbol):
             advance_entry(store, grammar, at)
     if grammar.ignored != 0 and n_scanned > 1 and grammar.ignored_priority >= max(least, least_no_skip):
         if _is_in(store, scanned, list_item(store.lexeme_sets, grammar.ignored, 0)):
             add_kernel(grammar, row)  # it ended together with others: the row goes on as it was, too
     position = 0
     while position < grammar.n_items and grammar.exceeded == 0:
-        items = grammar.items
-        state = items[position].state
-        parameter = items[position].parameter
-        origin = items[position].origin
+        state, parameter, origin = item_in_progress(grammar, position)
         position += 1
         if state >= LEO_EDGE:
             continue
@@ -97,15 +91,11 @@ def _is_in(store, lexemes, lexeme):
 def _highest_priority(store, grammar, row, scanned, no_skip):
     """Highest priority of a no_skip or other edge of the row over one of the lexemes, or of the ignored one."""
     highest = LOWEST
-    first = grammar.rows[row].scans
-    for i in range(grammar.rows[row].n_scans):
-        entries = grammar.row_entries
-        priority = grammar.priorities[entries[first + i].edge]
-        if priority & 1 != no_skip:
-            continue
-        priority >>= 1
-        if priority > highest and _is_in(store, scanned, entries[first + i].symbol):
-            highest = priority
+    for at in scans_of(grammar, row):
+        scan = grammar.row_entries[at]
+        priority = grammar.priorities[scan.edge]
+        if priority & 1 == no_skip and priority >> 1 > highest and _is_in(store, scanned, scan.symbol):
+            highest = priority >> 1
     if grammar.ignored != 0 and grammar.ignored_priority > highest:
         if _is_in(store, scanned, list_item(store.lexeme_sets, grammar.ignored, 0)):
             highest = grammar.ignored_priority
@@ -117,14 +107,11 @@ def _complete(store, grammar, rule, origin):
     """Wake the items of row `origin` that wait for `rule`."""
     if ends_in_leo_item(store, grammar, rule, origin, origin + 1):
         return
-    first = grammar.rows[origin].waits
     spend(grammar, 1 + (grammar.rows[origin].n_waits >> 3))
-    for i in range(grammar.rows[origin].n_waits):
-        entries = grammar.row_entries
-        at = first + i
-        if entries[at].symbol == rule:
-            edge = entries[at].edge
-            if grammar.edges[edge].kind < EdgeKind.CALL_NEW:
+    for at in waits_of(grammar, origin):
+        wait = grammar.row_entries[at]
+        if wait.symbol == rule:
+            if grammar.edges[wait.edge].kind < EdgeKind.CALL_NEW:
                 advance_entry(store, grammar, at)
             else:
-                take_value(grammar, edge, entries[at].parameter, entries[at].origin, origin)
+                take_value(grammar, wait.edge, wait.parameter, wait.origin, origin)

@@ -5,6 +5,7 @@ In: tables, a parse state, a set of lexemes. Out: parse states. Cost: a known st
 
 from ..machine.jit import inline, kernel
 from ..tables.interning import MISSING, map_get, map_put
+from ..tables.memory import has_stopped
 from .earley_step import row_after
 from .rows import NO_PARSE_STATE
 from .tracked_goto import tracked_goto
@@ -27,7 +28,7 @@ def goto(store, grammar, parse_state, scanned):
     if grammar.tracks_values != 0:
         return tracked_goto(store, grammar, parse_state, scanned)
     target = row_after(store, grammar, parse_state, scanned)
-    if grammar.exceeded != 0 or store.exceeded != 0:
+    if has_stopped(store, grammar):
         return NO_PARSE_STATE
     map_put(grammar.goto, (parse_state << 32) | scanned, target)
     return target

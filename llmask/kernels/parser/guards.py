@@ -15,7 +15,7 @@ A run of a rule carries one parameter, 0 on entry: a count, or the number of a s
 Sets are interned lists, set 0 is empty, so that equal sets are equal numbers and rows that differ in nothing else are
 one row. Members without a name or a text are counted only.
 
-    set        [size, its texts (text_sets.py), words of 32 bits: the named members; the last word is not 0]
+    set        [size, its texts (values/called_rules.py), words of 32 bits: the named members; the last word is not 0]
     required   [size, number of words, words], one after the other in `required`; the one at 0 is empty
     condition  [CONDITION, number of nodes, nodes] instead: a decision diagram (grammar/diagrams.py) that tells which
                sets may end. ADD and MORE then ask whether members to come fulfil it, none of them below `passed` (ADD

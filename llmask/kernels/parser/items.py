@@ -46,6 +46,13 @@ def _slot_of(grammar, state, parameter, origin):
 
 
 @inline
+def item_in_progress(grammar, position):
+    """(state, parameter, origin) of an item of the row in progress."""
+    item = grammar.items[position]
+    return item.state, item.parameter, item.origin
+
+
+@inline
 def find_item(grammar, state, parameter, origin):
     """Position of an item of the row in progress, -1 where it is not there."""
     return grammar.item_index[_slot_of(grammar, state, parameter, origin)] - 1
@@ -65,11 +72,8 @@ def add_item(grammar, state, parameter, origin, derived):
     if n >= grammar.max_items:
         exceed(grammar, LIMIT_ITEMS)
         return
-    items = reserve(grammar.items, n + 1)
-    items[n].state = state
-    items[n].parameter = parameter
-    items[n].origin = origin
-    items[n].is_derived = derived
+    item = reserve(grammar.items, n + 1)[n]
+    item.state, item.parameter, item.origin, item.is_derived = state, parameter, origin, derived
     grammar.n_items = n + 1
     grammar.item_index[slot] = n + 1
     if 2 * (n + 1) >= grammar.item_index_size:
@@ -97,26 +101,31 @@ def may_end(grammar, state, parameter):
     return guard != 0 and passes(grammar, guard - 1, parameter)
 
 
+@inline
+def edges_of(grammar, state):
+    """Numbers of the edges that leave a state."""
+    return range(grammar.edge_first[state], grammar.edge_first[state + 1])
+
+
+@inline
+def takes_nothing(grammar, edge):
+    """Whether an edge is a skip that is written, or calls a nullable rule."""
+    return edge.kind == EdgeKind.SKIP or (edge.kind == EdgeKind.CALL and grammar.rule_flags[edge.symbol].is_nullable)
+
+
 @kernel
 def advance_over_nullable(grammar, state, parameter, origin):
     """Add what an item reaches without taking anything: skips, also late ones, and calls of nullable rules."""
-    edge_first = grammar.edge_first
     edges = grammar.edges
-    for edge in range(edge_first[state], edge_first[state + 1]):
-        kind = edges[edge].kind
-        if kind == EdgeKind.SKIP_LATE:
-            target = late_state(grammar, edges[edge].symbol)
+    for number in edges_of(grammar, state):
+        edge = edges[number]
+        if edge.kind == EdgeKind.SKIP_LATE:
+            target = late_state(grammar, edge.symbol)
             if target < 0:
                 return
             add_item(grammar, target, parameter, origin, 1)
-            continue
-        if kind == EdgeKind.SCAN or kind >= EdgeKind.CALL_NEW:
-            continue
-        if kind == EdgeKind.CALL and not grammar.rule_flags[edges[edge].symbol].is_nullable:
-            continue
-        guard = edges[edge].guard
-        if passes(grammar, guard, parameter):
-            add_item(grammar, edges[edge].target, after_guard(grammar, guard, parameter), origin, 1)
+        elif takes_nothing(grammar, edge) and passes(grammar, edge.guard, parameter):
+            add_item(grammar, edge.target, after_guard(grammar, edge.guard, parameter), origin, 1)
 
 
 ITEM_INTS = 3  # state, parameter, origin: an item of a kernel, and on the scratch stack

@@ -26,9 +26,9 @@ Cost: a known one 10 ns, a new one about 1 us.
 """
 
 from ..machine.jit import inline, kernel
-from ..regex.nodes import push
+from ..regex.nodes import push_two
 from ..tables.interning import MISSING, map_get, map_put
-from ..tables.memory import spend
+from ..tables.memory import has_stopped, spend
 from .guards import after_guard
 from .items import (
     LEO_EDGE,
@@ -38,11 +38,12 @@ from .items import (
     advance_over_nullable,
     clear_items,
     find_item,
+    item_in_progress,
     kernel_item,
     may_end,
     n_kernel_items,
 )
-from .rows import LEO_MARK, NO_PARSE_STATE, add_kernel, entries_of, intern_row
+from .rows import LEO_MARK, NO_PARSE_STATE, add_kernel, entries_of, intern_row, rule_of_edge, waits_of
 
 AFTER = 3 << 29  # in the keys of `goto`: numbers of edges, lexeme sets and steps over tokens are smaller
 ASKED_INTS = 2  # row, step: on the scratch stack
@@ -53,16 +54,12 @@ MOST_STEPS = 8  # along a chain, to find a Leo item that another one holds
 @inline
 def advance_entry(store, grammar, at):
     """Add the item after a scan or wait whose guard has let it through; `at` is its number in `row_entries`."""
-    entries = grammar.row_entries
-    edge = entries[at].edge
-    parameter = entries[at].parameter
-    origin = entries[at].origin
-    if parameter == SHARED_BY_LEO:
-        _add_leo_item(store, grammar, origin, edge)
+    entry = grammar.row_entries[at]
+    if entry.parameter == SHARED_BY_LEO:
+        _add_leo_item(store, grammar, entry.origin, entry.edge)
         return
-    edges = grammar.edges
-    after = after_guard(grammar, edges[edge].guard, parameter)
-    add_item(grammar, edges[edge].target, after, origin, 0)
+    edge = grammar.edges[entry.edge]
+    add_item(grammar, edge.target, after_guard(grammar, edge.guard, entry.parameter), entry.origin, 0)
 
 
 @inline
@@ -81,7 +78,7 @@ def make_leo_items(store, grammar, bottom):
     """Make the Leo items asked for by (row, step) in the scratch items from `bottom` on, and those that they need."""
     while store.scratch_top > bottom:
         top = store.scratch_top
-        row, step = _asked_last(store)
+        row, step = store.scratch[top - ASKED_INTS], store.scratch[top - 1]
         if map_get(grammar.goto, (row << 32) | step) == MISSING:
             clear_items(grammar)
             _take_step(store, grammar, row, step)
@@ -90,23 +87,11 @@ def make_leo_items(store, grammar, bottom):
                 continue
             normalize_leo_items(grammar)
             leo_item = intern_row(store, grammar, LEO_MARK)
-            if grammar.exceeded != 0 or store.exceeded != 0:
+            if has_stopped(store, grammar):
                 break
             map_put(grammar.goto, (row << 32) | step, leo_item)
         store.scratch_top = top - ASKED_INTS
     store.scratch_top = bottom
-
-
-@inline
-def _ask_for(store, row, step):
-    push(store, row)
-    push(store, step)
-
-
-@inline
-def _asked_last(store):
-    """The (row, step) that was asked for last."""
-    return store.scratch[store.scratch_top - 2], store.scratch[store.scratch_top - 1]
 
 
 @kernel
@@ -127,7 +112,7 @@ def _add_leo_item(store, grammar, row, step):
     """Add a Leo item, or its items where they are few; ask for it where it is not made yet."""
     leo_item = map_get(grammar.goto, (row << 32) | step)
     if leo_item == MISSING:
-        _ask_for(store, row, step)
+        push_two(store, row, step)
     elif leo_item >= 0:
         n = n_kernel_items(grammar, leo_item)
         if n <= grammar.few_items + 1 and kernel_item(grammar, leo_item, n - 1)[0] != LEO_ITEM:
@@ -139,22 +124,17 @@ def _add_leo_item(store, grammar, row, step):
 @kernel
 def _waits_once(grammar, row, rule):
     """Whether one run waits for a rule in a row, or several that came there by one Leo item."""
-    entries = grammar.row_entries
-    edges = grammar.edges
-    first = grammar.rows[row].waits
     spend(grammar, 1 + (grammar.rows[row].n_waits >> 3))
     found = -1
-    for at in range(first, first + grammar.rows[row].n_waits):
-        if entries[at].symbol != rule:
+    for at in waits_of(grammar, row):
+        wait = grammar.row_entries[at]
+        if wait.symbol != rule:
             continue
         if found >= 0:
-            if entries[at].origin != entries[found].origin:
+            before = grammar.row_entries[found]
+            if wait.origin != before.origin or rule_of_edge(grammar, wait.edge) != rule_of_edge(grammar, before.edge):
                 return False
-            if (entries[at].parameter == SHARED_BY_LEO) != (entries[found].parameter == SHARED_BY_LEO):
-                return False
-            target = edges[entries[at].edge].target
-            other = edges[entries[found].edge].target
-            if grammar.state_rules[target] != grammar.state_rules[other]:
+            if (wait.parameter == SHARED_BY_LEO) != (before.parameter == SHARED_BY_LEO):
                 return False
         found = at
     return found >= 0
@@ -173,9 +153,8 @@ def _take_step(store, grammar, row, step):
 
 @kernel
 def _wake(store, grammar, rule, row):
-    first = grammar.rows[row].waits
     spend(grammar, 1 + (grammar.rows[row].n_waits >> 3))
-    for at in range(first, first + grammar.rows[row].n_waits):
+    for at in waits_of(grammar, row):
         if grammar.row_entries[at].symbol == rule:
             advance_entry(store, grammar, at)
 
@@ -185,10 +164,7 @@ def _close(store, grammar, bound):
     """Add what follows the ends of the items in progress, and what is reached without taking anything."""
     position = 0
     while position < grammar.n_items and grammar.exceeded == 0:
-        items = grammar.items
-        state = items[position].state
-        parameter = items[position].parameter
-        origin = items[position].origin
+        state, parameter, origin = item_in_progress(grammar, position)
         position += 1
         if state >= LEO_EDGE:
             continue
@@ -202,8 +178,8 @@ def _close(store, grammar, bound):
 @inline
 def _is_leo_item(grammar, position):
     """Whether an item in progress is a Leo item that is not dropped."""
-    items = grammar.items
-    return items[position].state == LEO_ITEM and items[position].is_derived == 0
+    item = grammar.items[position]
+    return item.state == LEO_ITEM and item.is_derived == 0
 
 
 @inline

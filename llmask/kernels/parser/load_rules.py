@@ -14,12 +14,13 @@ from ..machine.records import Kind
 from ..regex.constructors import make_not
 from ..regex.emptiness import is_empty
 from ..regex.nodes import Node, push
-from ..regex.set_operations import make_and
+from ..regex.set_operations import intersection_of
 from ..tables.interning import intern_list
 from ..tables.kinds import EdgeKind, GuardKind
-from ..tables.memory import reserve, spend
+from ..tables.memory import has_stopped, reserve, spend
 from ..values.called_rules import is_productive
 from .guards import after_guard, passes
+from .items import edges_of, may_end, takes_nothing
 from .token_terminals import note_token_sets
 
 NOTHING_DERIVED = -3
@@ -90,9 +91,8 @@ def load_rules(store, grammar, data):
     _copy(reserve(grammar.rule_starts, first_rule + n_rules + 1), first_rule, data, rule_starts, n_rules)
     _copy(reserve(grammar.state_rules, first_state + n_states + 1), first_state, data, state_rules, n_states)
     _copy_guards(grammar, data, guards, n_guards)
-    _copy(
-        reserve(grammar.required, grammar.n_required + n_required + 1), grammar.n_required, data, required, n_required
-    )
+    members = reserve(grammar.required, grammar.n_required + n_required + 1)
+    _copy(members, grammar.n_required, data, required, n_required)
     state_finals = reserve(grammar.state_finals, first_state + n_states)
     for at in range(finals, finals + FINAL_FIELDS * n_finals, FINAL_FIELDS):
         state_finals[data[at + FINAL_STATE]] = data[at + FINAL_GUARD] + 1
@@ -122,7 +122,7 @@ def load_rules(store, grammar, data):
         grammar.has_chains = 1
     if grammar.has_chains != 0:
         _find_like_edges(store, grammar, n_grouped)
-    if grammar.exceeded == 0 and store.exceeded == 0:
+    if not has_stopped(store, grammar):
         grammar.n_rules = first_rule + n_rules
         grammar.n_rtn_states = first_state + n_states
         grammar.n_edges += n_grouped
@@ -152,10 +152,8 @@ def _copy_guards(grammar, data, first, n):
         guard.kind = data[at + GUARD_KIND]
         if guard.kind == GuardKind.FOLLOW:
             grammar.follows = 1
-        guard.low = data[at + LOW]
-        guard.high = data[at + HIGH]
-        guard.add = data[at + ADD]
-        guard.cap = data[at + CAP]
+        guard.low, guard.high = data[at + LOW], data[at + HIGH]
+        guard.add, guard.cap = data[at + ADD], data[at + CAP]
 
 
 @kernel
@@ -165,10 +163,7 @@ def _matches_nothing(store, node):
         return True
     if not store.nodes[node].nullable:
         return False
-    first = store.scratch_top
-    push(store, node)
-    push(store, make_not(store, Node.EPSILON))
-    return is_empty(store, make_and(store, first))
+    return is_empty(store, intersection_of(store, node, make_not(store, Node.EPSILON)))
 
 
 @kernel
@@ -276,10 +271,8 @@ def _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable):
         number = first[data[at + SOURCE] + 1]
         first[data[at + SOURCE] + 1] = number + 1
         edge = grouped[number]
-        edge.kind = data[at + KIND]
-        edge.symbol = symbol
-        edge.target = data[at + TARGET]
-        edge.guard = data[at + GUARD]
+        edge.kind, edge.symbol = data[at + KIND], symbol
+        edge.target, edge.guard = data[at + TARGET], data[at + GUARD]
         store.scratch[usable + i] = number
     return first[first_state + n_states] - grammar.n_edges
 
@@ -320,9 +313,6 @@ def _find_like_edges(store, grammar, n_edges):
 @kernel
 def _find_nullable(store, grammar, n_rules):
     """Fixed point: new rules that derive the empty string, their parameters followed exactly from 0."""
-    edge_first = grammar.edge_first
-    edges = grammar.edges
-    finals = grammar.state_finals
     rule_flags = grammar.rule_flags
     first_rule = grammar.n_rules
     bottom = store.scratch_top
@@ -341,26 +331,21 @@ def _find_nullable(store, grammar, n_rules):
                 parameter = store.scratch[position + 1]
                 position += 2
                 spend(grammar, 1 + ((store.scratch_top - bottom) >> 4))
-                guard = finals[state]
-                if guard != 0 and passes(grammar, guard - 1, parameter):
+                if may_end(grammar, state, parameter):
                     rule_flags[rule].is_nullable = True
                     changed = True
                     break
-                for edge in range(edge_first[state], edge_first[state + 1]):
-                    kind = edges[edge].kind
-                    if kind == EdgeKind.SCAN or kind >= EdgeKind.CALL_NEW:
+                for number in edges_of(grammar, state):
+                    edge = grammar.edges[number]
+                    if not takes_nothing(grammar, edge) or not passes(grammar, edge.guard, parameter):
                         continue
-                    if kind == EdgeKind.CALL and not rule_flags[edges[edge].symbol].is_nullable:
-                        continue
-                    if not passes(grammar, edges[edge].guard, parameter):
-                        continue
-                    after = after_guard(grammar, edges[edge].guard, parameter)
+                    after = after_guard(grammar, edge.guard, parameter)
                     seen = False
                     for i in range(bottom, store.scratch_top, 2):
-                        if store.scratch[i] == edges[edge].target and store.scratch[i + 1] == after:
+                        if store.scratch[i] == edge.target and store.scratch[i + 1] == after:
                             seen = True
                             break
                     if not seen:
-                        push(store, edges[edge].target)
+                        push(store, edge.target)
                         push(store, after)
             store.scratch_top = bottom

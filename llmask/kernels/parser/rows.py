@@ -8,7 +8,7 @@
 
 Prediction and skipping over nullable rules (J. Aycock, N. Horspool, "Practical Earley parsing", The Computer Journal
 45, 2002) are derived from the kernel and never part of it. Items that start in a row carry the row's own number as
-origin. The step from row to row (earley_step.py) is thus a pure function and remembered (goto.py); the rows form a
+origin. The step from row to row (earley_step.py) is a pure function, so it is remembered (goto.py); the rows form a
 graph-structured stack that all sequences of a grammar share, and a list reaches a fixed point after its first elements.
 
 Scans and waits have passed their edge's guard; the parameter is the one before it. The items of runs that wait for each
@@ -23,11 +23,11 @@ In: items in progress. Out: row ids. Cost: a new row about 1 us and 10 ns an ite
 
 from ..lexer.states import lexeme_set, start_state, token_set_of
 from ..machine.jit import inline, kernel
-from ..regex.nodes import push
+from ..regex.nodes import push, push_two
 from ..regex.set_operations import sort_scratch
 from ..tables.interning import forget_last_list, intern_list, list_item
 from ..tables.kinds import EdgeKind
-from ..tables.memory import exceed, reserve, spend
+from ..tables.memory import exceed, has_stopped, reserve, spend
 from ..tables.store_layout import LIMIT_ROWS
 from ..values.called_rules import note_value, rule_called
 from .guards import is_followed, passes
@@ -39,6 +39,8 @@ from .items import (
     add_item,
     advance_over_nullable,
     clear_items,
+    edges_of,
+    item_in_progress,
     kernel_item,
     may_end,
     n_kernel_items,
@@ -111,7 +113,7 @@ def intern_row(store, grammar, mark):
         if row >= grammar.max_rows:
             exceed(grammar, LIMIT_ROWS)
         _derive_row(store, grammar, row)
-        if grammar.exceeded != 0 or store.exceeded != 0:
+        if has_stopped(store, grammar):
             forget_last_list(grammar.kernels)  # half a row must not be found again
     return row
 
@@ -148,20 +150,18 @@ def _predict(store, grammar, row, is_leo_item):
     start_rule = grammar.start_rule
     n = 0
     while n < grammar.n_items and grammar.exceeded == 0:
-        item = grammar.items[n]
-        state = item.state
-        parameter = item.parameter
-        origin = item.origin
+        state, parameter, origin = item_in_progress(grammar, n)
         n += 1
         if state == LEO_ITEM:
             if grammar.rows[origin].accepts:
                 grammar.rows[row].accepts = True
-            _add_leo_edges(grammar, origin)
+            for at in entries_of(grammar, origin):  # the edges that leave its items, one for all that are alike
+                add_item(grammar, LEO_EDGE, grammar.like_edges[grammar.row_entries[at].edge], origin, 1)
             continue
         if state == LEO_EDGE:
             if not is_leo_item and grammar.edges[parameter].kind != EdgeKind.SCAN:
                 add_item(grammar, grammar.rule_starts[grammar.edges[parameter].symbol], 0, row, 1)
-            _note_found(store, parameter, n - 1)
+            push_two(store, parameter, n - 1)
             continue
         if origin == FIRST_ROW and grammar.state_rules[state] == start_rule:
             if may_end(grammar, state, parameter):
@@ -169,13 +169,10 @@ def _predict(store, grammar, row, is_leo_item):
         if origin < row and grammar.rows[origin].tracks:
             grammar.rows[row].tracks = True
         advance_over_nullable(grammar, state, parameter, origin)
-        edge_first = grammar.edge_first
         edges = grammar.edges
-        for edge in range(edge_first[state], edge_first[state + 1]):
+        for edge in edges_of(grammar, state):
             kind = edges[edge].kind
-            if kind == EdgeKind.SKIP or kind == EdgeKind.SKIP_LATE:
-                continue
-            if not passes(grammar, edges[edge].guard, parameter):
+            if kind == EdgeKind.SKIP or kind == EdgeKind.SKIP_LATE or not passes(grammar, edges[edge].guard, parameter):
                 continue
             if kind != EdgeKind.SCAN:
                 rule = rule_called(grammar, edge, parameter)
@@ -185,13 +182,7 @@ def _predict(store, grammar, row, is_leo_item):
                     note_value(grammar, row, kind, parameter)
                 if not is_leo_item:
                     add_item(grammar, grammar.rule_starts[rule], 0, row, 1)
-            _note_found(store, edge, n - 1)
-
-
-@inline
-def _note_found(store, edge, item):
-    push(store, edge)
-    push(store, item)
+            push_two(store, edge, n - 1)
 
 
 @inline
@@ -214,27 +205,23 @@ def _write_entries(store, grammar, row, found):
         for i in range(n):
             edge, number = _found(store, found, i)
             if (edges[edge].kind != EdgeKind.SCAN) == (is_wait != 0):
-                item = grammar.items[number]
+                item, entry = grammar.items[number], entries[at]
                 parameter = SHARED_BY_LEO if item.state == LEO_EDGE else item.parameter
-                entries[at].symbol = rule_called(grammar, edge, parameter) if is_wait != 0 else edges[edge].symbol
-                entries[at].edge = edge
-                entries[at].parameter = parameter
-                entries[at].origin = item.origin
+                entry.symbol = rule_called(grammar, edge, parameter) if is_wait != 0 else edges[edge].symbol
+                entry.edge, entry.parameter, entry.origin = edge, parameter, item.origin
                 at += 1
         if is_wait == 0:
             n_scans = at - first
     grammar.n_row_entries = at
-    grammar.rows[row].scans = first
-    grammar.rows[row].n_scans = n_scans
-    grammar.rows[row].waits = first + n_scans
-    grammar.rows[row].n_waits = n - n_scans
+    written = grammar.rows[row]
+    written.scans, written.n_scans = first, n_scans
+    written.waits, written.n_waits = first + n_scans, n - n_scans
 
 
 @inline
 def _scans_tokens(store, grammar, row):
     """Whether a row names tokens that may come next."""
-    first = grammar.rows[row].scans
-    for at in range(first, first + grammar.rows[row].n_scans):
+    for at in scans_of(grammar, row):
         if token_set_of(store, grammar.row_entries[at].symbol) >= 0:
             return True
     return False
@@ -248,20 +235,31 @@ def _find_start(store, grammar, row, is_leo_item):
         grammar.rows[row].expected = 0
         grammar.rows[row].start = 0
         return
-    first, n = grammar.rows[row].scans, grammar.rows[row].n_scans
-    expected = _expected_set(store, grammar, first, n, False)
+    expected = _expected_set(store, grammar, row, False)
     grammar.rows[row].expected = expected
-    with_ignored = grammar.ignored != 0 and (grammar.ignored_at_ends != 0 or (row != FIRST_ROW and n > 0))
-    if with_ignored and not (not grammar.rows[row].accepts and _skip_nothing(grammar, first, n)):
-        expected = _expected_set(store, grammar, first, n, True)
+    has_scans = row != FIRST_ROW and grammar.rows[row].n_scans > 0
+    with_ignored = grammar.ignored != 0 and (grammar.ignored_at_ends != 0 or has_scans)
+    if with_ignored and (grammar.rows[row].accepts or not _skip_nothing(grammar, row)):
+        expected = _expected_set(store, grammar, row, True)
     grammar.rows[row].start = start_state(store, expected)
 
 
-@kernel
-def _add_leo_edges(grammar, leo_item):
-    """Add the edges that leave items of a Leo item, one for all that are alike."""
-    for at in entries_of(grammar, leo_item):
-        add_item(grammar, LEO_EDGE, grammar.like_edges[grammar.row_entries[at].edge], leo_item, 1)
+@inline
+def rule_of_edge(grammar, edge):
+    """The rule that an edge belongs to."""
+    return grammar.state_rules[grammar.edges[edge].target]
+
+
+@inline
+def scans_of(grammar, row):
+    """Numbers of the scans of a row."""
+    return range(grammar.rows[row].scans, grammar.rows[row].scans + grammar.rows[row].n_scans)
+
+
+@inline
+def waits_of(grammar, row):
+    """Numbers of the waits of a row."""
+    return range(grammar.rows[row].waits, grammar.rows[row].waits + grammar.rows[row].n_waits)
 
 
 @inline
@@ -271,13 +269,12 @@ def entries_of(grammar, row):
 
 
 @kernel
-def _skip_nothing(grammar, first_scan, n_scans):
+def _skip_nothing(grammar, row):
     """True if no scan of the row may be preceded by an ignored lexeme: all are over no_skip edges."""
-    if grammar.has_priorities == 0 or n_scans == 0:
+    if grammar.has_priorities == 0 or grammar.rows[row].n_scans == 0:
         return False
-    for i in range(n_scans):
-        edge = grammar.row_entries[first_scan + i].edge
-        if grammar.priorities[edge] & 1 == 0:
+    for at in scans_of(grammar, row):
+        if grammar.priorities[grammar.row_entries[at].edge] & 1 == 0:
             return False
     return True
 
@@ -294,10 +291,10 @@ def start_after_ignored(store, grammar, row):
 
 
 @kernel
-def _expected_set(store, grammar, first_scan, n_scans, with_ignored):
+def _expected_set(store, grammar, row, with_ignored):
     """Set of the lexemes of a row's scans."""
     first = store.scratch_top
-    for at in range(first_scan, first_scan + n_scans):
+    for at in scans_of(grammar, row):
         push(store, grammar.row_entries[at].symbol)
     if with_ignored:
         push(store, list_item(store.lexeme_sets, grammar.ignored, 0))

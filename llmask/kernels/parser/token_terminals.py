@@ -17,10 +17,10 @@ from ..machine.jit import inline, kernel
 from ..regex.nodes import push
 from ..tables.interning import MISSING, list_item, list_length, map_get, map_put
 from ..tables.kinds import EdgeKind
-from ..tables.memory import reserve
+from ..tables.memory import has_stopped, reserve
 from ..values.parse_states import row_of
 from .goto import goto
-from .rows import NO_PARSE_STATE
+from .rows import NO_PARSE_STATE, scans_of
 
 NAMES_SOME = 1  # what `names_tokens` says: only special tokens
 NAMES_ORDINARY = 2  # tokens with bytes, too
@@ -40,12 +40,13 @@ def note_token_sets(store, grammar, first_edge):
 
 
 @inline
-def _n_ranges(store, tokens):
-    return (list_length(store.token_sets, tokens) - 1) // 2
+def n_token_ranges(store, tokens):
+    """How many ranges a token set has; 0 for -1, the set of lexemes of bytes."""
+    return (list_length(store.token_sets, tokens) - 1) // 2 if tokens >= 0 else 0
 
 
 @inline
-def _range(store, tokens, i):
+def token_range(store, tokens, i):
     """(low, high) of a range of a token set."""
     return list_item(store.token_sets, tokens, 2 * i + 1), list_item(store.token_sets, tokens, 2 * i + 2)
 
@@ -54,16 +55,16 @@ def _range(store, tokens, i):
 def _has_token(store, tokens, token):
     """Whether a token is in a set; its ranges are halved until one is left."""
     low = 0
-    high = _n_ranges(store, tokens)
+    high = n_token_ranges(store, tokens)
     if high == 0:
         return False
     while high - low > 1:
         middle = (low + high) // 2
-        if _range(store, tokens, middle)[0] <= token:
+        if token_range(store, tokens, middle)[0] <= token:
             low = middle
         else:
             high = middle
-    first, last = _range(store, tokens, low)
+    first, last = token_range(store, tokens, low)
     return first <= token and token <= last
 
 
@@ -79,18 +80,16 @@ def token_goto(store, grammar, parse_state, token):
     known = known_token_goto(store, grammar, parse_state, token)
     if known != MISSING:
         return known
-    row = row_of(grammar, parse_state)
     first = store.scratch_top
-    scans = grammar.rows[row].scans
-    for i in range(grammar.rows[row].n_scans):
-        lexeme = grammar.row_entries[scans + i].symbol
+    for at in scans_of(grammar, row_of(grammar, parse_state)):
+        lexeme = grammar.row_entries[at].symbol
         tokens = token_set_of(store, lexeme)
         if tokens >= 0 and _has_token(store, tokens, token):
             _insert(store, first, lexeme)
     target = NO_PARSE_STATE
     if store.scratch_top > first:
         target = goto(store, grammar, parse_state, lexeme_set(store, first))
-    if grammar.exceeded != 0 or store.exceeded != 0:
+    if has_stopped(store, grammar):
         return NO_PARSE_STATE
     map_put(grammar.goto, (parse_state << 32) | TOKEN_STEP | token, target)
     return target
@@ -112,25 +111,25 @@ def _insert(store, first, lexeme):
 
 
 @inline
-def ends_after(store, grammar, parse_state, token):
-    """Whether a token is an end of sequence with which the document ends and after which nothing may follow."""
-    row = row_of(grammar, parse_state)
-    if grammar.rows[row].n_scans != 0:
-        return False
-    eos = store.eos
+def is_end_of_sequence(store, token):
+    """Whether a token is an end of sequence."""
     for i in range(store.n_eos):
-        if eos[i] == token:
+        if store.eos[i] == token:
             return True
     return False
+
+
+@inline
+def ends_after(store, grammar, parse_state, token):
+    """Whether a token is an end of sequence with which the document ends and after which nothing may follow."""
+    return grammar.rows[row_of(grammar, parse_state)].n_scans == 0 and is_end_of_sequence(store, token)
 
 
 @kernel
 def names_special(store, grammar, parse_state):
     """Whether a row names special tokens; a set that names ordinary ones, too, does not count."""
-    row = row_of(grammar, parse_state)
-    scans = grammar.rows[row].scans
-    for i in range(grammar.rows[row].n_scans):
-        tokens = token_set_of(store, grammar.row_entries[scans + i].symbol)
+    for at in scans_of(grammar, row_of(grammar, parse_state)):
+        tokens = token_set_of(store, grammar.row_entries[at].symbol)
         if tokens >= 0 and list_item(store.token_sets, tokens, 0) == 0:
             return True
     return False
@@ -146,15 +145,14 @@ def list_named(store, grammar, parse_state, words):
     if not grammar.rows[row].takes_tokens:
         return 0
     n = 0
-    scans = grammar.rows[row].scans
     last = -1
-    for i in range(grammar.rows[row].n_scans):
-        tokens = token_set_of(store, grammar.row_entries[scans + i].symbol)
-        if tokens < 0 or tokens == last:
+    for at in scans_of(grammar, row):
+        tokens = token_set_of(store, grammar.row_entries[at].symbol)
+        if tokens == last:
             continue
         last = tokens
-        for j in range(_n_ranges(store, tokens)):
-            low, high = _range(store, tokens, j)
+        for i in range(n_token_ranges(store, tokens)):
+            low, high = token_range(store, tokens, i)
             for token in range(low, high + 1):
                 if not has_bit(words, token):
                     set_bit(words, token)
@@ -163,18 +161,20 @@ def list_named(store, grammar, parse_state, words):
     return n
 
 
+@inline
+def put_pair(data, n, pair):
+    """Append a pair to n numbers, where there is room; returns how many numbers there are."""
+    if n + 2 <= data.shape[0]:
+        data[n], data[n + 1] = pair
+    return n + 2
+
+
 @kernel
 def named_ranges(store, grammar, parse_state, data):
     """Write the ranges of tokens (low, high) that a row names to `data`; returns how many numbers."""
     n = 0
-    row = row_of(grammar, parse_state)
-    scans = grammar.rows[row].scans
-    for i in range(grammar.rows[row].n_scans):
-        tokens = token_set_of(store, grammar.row_entries[scans + i].symbol)
-        if tokens < 0:
-            continue
-        for at in range(1, list_length(store.token_sets, tokens)):
-            if n < data.shape[0]:
-                data[n] = list_item(store.token_sets, tokens, at)
-            n += 1
+    for at in scans_of(grammar, row_of(grammar, parse_state)):
+        tokens = token_set_of(store, grammar.row_entries[at].symbol)
+        for i in range(n_token_ranges(store, tokens)):
+            n = put_pair(data, n, token_range(store, tokens, i))
     return n

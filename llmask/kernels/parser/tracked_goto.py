@@ -20,8 +20,8 @@ In: tables, a parse state, a set of lexemes. Out: parse states. Cost: with a tex
 
 from ..machine.jit import inline, kernel
 from ..tables.interning import MISSING, map_get, map_put
-from ..values.parse_states import MOST_ROWS, parse_state_of, row_of, transcript_of
-from ..values.transcripts import NO_TRANSCRIPT, with_value_start
+from ..tables.memory import has_stopped
+from ..values.parse_states import MOST_ROWS, NO_TRANSCRIPT, parse_state_of, row_of, transcript_of, with_value_start
 from .earley_step import row_after
 from .rows import NO_PARSE_STATE
 from .tracked_values import MAY_REPEAT, UNKNOWN_TRANSCRIPT
@@ -57,7 +57,7 @@ def tracked_goto(store, grammar, parse_state, scanned):
         target = _step_with(store, grammar, row, scanned, transcript)
     if target >= 0:
         target = parse_state_at(grammar, target, transcript)
-    if grammar.exceeded != 0 or store.exceeded != 0:
+    if has_stopped(store, grammar):
         return NO_PARSE_STATE
     map_put(grammar.goto, (parse_state << 32) | scanned, target)
     return target
@@ -75,7 +75,7 @@ def _untracked_step(store, grammar, row, scanned):
             target |= grammar.depends
         else:
             target = first_parse_state(grammar, target)
-    if grammar.exceeded != 0 or store.exceeded != 0:
+    if has_stopped(store, grammar):
         return NO_PARSE_STATE
     map_put(grammar.goto, (row << 32) | scanned, target)
     return target

@@ -12,14 +12,13 @@ In: tables, a wait for the value's rule, or items. Out: items in progress. Cost:
 
 from ..machine.jit import kernel
 from ..tables.kinds import EdgeKind
-from ..values.called_rules import has_text, has_unknown, state_following, texts_of, with_text
+from ..values.called_rules import NO_TEXTS, UNKNOWN_TEXT, has_text, has_unknown, state_following, texts_of, with_text
 from ..values.json_values import read_beginning
-from ..values.parse_states import FIRST_TRACKED, MOST_ROWS
-from ..values.text_sets import NO_TEXTS, UNKNOWN_TEXT
+from ..values.parse_states import FIRST_TRACKED, MOST_ROWS, read_text
 from ..values.texts import plain_text, text_number
-from ..values.transcripts import read_text
 from .guards import is_followed, n_missing
-from .items import add_item
+from .items import add_item, edges_of
+from .rows import waits_of
 
 DEPENDS_ON_TEXT = FIRST_TRACKED  # what a step that knows no transcript could not know, see tracked_goto.py
 MAY_REPEAT = MOST_ROWS
@@ -54,15 +53,14 @@ def take_value(grammar, edge, number, origin, began):
 @kernel
 def follow_known(grammar, state, parameter, origin):
     """Add the items after the skips of a state by which known values are followed."""
-    for edge in range(grammar.edge_first[state], grammar.edge_first[state + 1]):
+    for edge in edges_of(grammar, state):
         if not is_followed(grammar, edge):
             continue
         if n_missing(grammar, parameter, grammar.guards[grammar.edges[edge].guard].required) != 0:
             add_item(grammar, grammar.edges[edge].target, parameter, origin, 0)
             continue
-        first = grammar.rows[origin].waits
-        for i in range(grammar.rows[origin].n_waits):
-            waiting = grammar.row_entries[first + i]
+        for at in waits_of(grammar, origin):
+            waiting = grammar.row_entries[at]
             if grammar.edges[waiting.edge].kind == EdgeKind.CALL_OPEN:
                 after = _state_after(grammar, edge, origin, texts_of(grammar, waiting.parameter))
                 if after >= 0:

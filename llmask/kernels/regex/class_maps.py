@@ -40,14 +40,8 @@ def add_to_set(store, first, byte):
 
 
 @inline
-def _classes_of(store, class_map):
-    """Address of a map's 256 class numbers, uint8."""
-    return store.class_maps.pool.address + class_map * 256
-
-
-@inline
 def class_of(store, class_map, byte):
-    return load_u8(_classes_of(store, class_map) + byte)
+    return load_u8(store.class_maps.pool.address + class_map * 256 + byte)
 
 
 @inline

@@ -15,13 +15,17 @@ derivatives re-examined", JFP 19, 2009).
     AND         list                                        of at least two, sorted
     NOT         operand                                     complement over all byte strings (node 2 is NOT EMPTY)
     REPEAT      operand                       bounds        high = UNBOUNDED for no bound
-    DFA         automaton     state                         only states from which it can accept, see automata.py
+    DFA         automaton     state                         only states from which it can accept
     TOKENS      token set                                   tokens by their ids: no byte leads on, yet not empty
 
 Only intersections and complements can hide emptiness; every other constructor removes it, see emptiness.py. The
 search there goes by `distance`: about the length of the shortest string. A complement has 0 or 1, an intersection the
 greatest of its members' and a sixteenth of the others': each may ask for something of its own, but all wait together
 for the last byte of a letter.
+
+Automata are made by Python: a state is a node, its derivatives are read from a transition table. The tables of all are
+in one pool. They may be large, eleven megabytes for host names beyond ASCII, so their numbers come in pieces, an
+operation each: the first one takes room for all, and others get their turn in between.
 
 In: node ids; lists of operands on the scratch stack. Out: node ids. Cost: a hash look-up, about 30 ns.
 """
@@ -30,13 +34,16 @@ from ..machine.jit import inline, kernel
 from ..tables.interning import intern_list, mix
 from ..tables.kinds import NodeKind
 from ..tables.linear_hash import HASH_BITS, NOT_FOUND, add_record, first_probe, next_record
-from ..tables.memory import exceed, reserve, spend
+from ..tables.memory import copy_bytes, exceed, reserve, spend
 from ..tables.store_layout import LIMIT_NODES, STORE
-from .class_maps import SET_INTS, add_to_set, init_maps, map_of_set, meet, push_set
+from .class_maps import SET_INTS, add_to_set, class_of, init_maps, map_of_classes, map_of_set, meet, push_set
 from .nodes import BYTE_DISTANCE, MOST_DISTANCE, UNBOUNDED, Node, NodeFlag, pop, push
 
 _NODE_BYTES, _NEXT = STORE.record("nodes").n_bytes, STORE.record("nodes").offset("next")
 LITERAL_BYTES = 32  # long literals are cut into such pieces, so that interning what is left of one is linear
+SAID_INTS = 2  # what is said of a state in `dfa_pool`:
+SAID_FLAG = 0  # 1 where it accepts, plus twice its node once that is known
+SAID_DISTANCE = 1  # bytes from there to a state that accepts
 
 
 @inline
@@ -89,15 +96,10 @@ def add_node(store, missed, kind, a, b, low, high, flags, class_map, distance):
     spend(store, 10)
     node = store.n_nodes
     nodes = reserve(store.nodes, node + 1)
-    nodes[node].kind = kind
-    nodes[node].a = a
-    nodes[node].b = b
-    nodes[node].low = low
-    nodes[node].high = high
-    nodes[node].flags = flags
-    nodes[node].map = class_map
-    nodes[node].row = 0
-    nodes[node].distance = min(distance, MOST_DISTANCE)
+    added = nodes[node]
+    added.kind, added.a, added.b, added.low, added.high = kind, a, b, low, high
+    added.flags, added.map, added.distance = flags, class_map, min(distance, MOST_DISTANCE)
+    added.row = 0
     add_record(store, STORE.node_heads, STORE.n_nodes, nodes.address + _NEXT, _NODE_BYTES, -1 - missed)
     return node
 
@@ -260,3 +262,59 @@ def literal_node(store, first, n):
         result = make_concat(store, make_literal(store, end - size, size), result)
         end -= size
     return result
+
+
+@kernel
+def put_numbers(store, position, n_all, data):
+    """Copy the next numbers of an automaton to `position`; -1: they are the first of `n_all`. Returns where."""
+    if position < 0:
+        position = store.n_dfa_pool
+        reserve(store.dfa_pool, position + n_all)
+        store.n_dfa_pool = position + n_all
+    copy_bytes(store.dfa_pool.address + position * 4, data.ctypes.data, data.shape[0] * 4)
+    return position
+
+
+@kernel
+def add_automaton(store, width, n_states, position, class_of_byte):
+    """The node of state 0 of an automaton whose numbers are at `position`."""
+    class_map = map_of_classes(store, class_of_byte)
+    dfa = store.n_dfas
+    info = reserve(store.dfas, dfa + 1)[dfa]
+    info.map, info.width, info.first, info.said = class_map, width, position, position + n_states * width
+    store.n_dfas = dfa + 1
+    return make_dfa(store, dfa, 0)
+
+
+@kernel
+def make_dfa(store, dfa, state):
+    """Node for a state of a registered automaton; a state that accepts and goes nowhere is EPSILON."""
+    said = store.dfas[dfa].said + SAID_INTS * state
+    flag = store.dfa_pool[said + SAID_FLAG]
+    if flag >> 1 != 0:
+        return flag >> 1
+    node = _node_of_state(store, dfa, state, flag, store.dfa_pool[said + SAID_DISTANCE] * BYTE_DISTANCE)
+    store.dfa_pool[said + SAID_FLAG] = flag | (node << 1)
+    return node
+
+
+@kernel
+def _node_of_state(store, dfa, state, accepting, distance):
+    width = store.dfas[dfa].width
+    row = store.dfas[dfa].first + state * width
+    i = 0
+    while i < width and store.dfa_pool[row + i] < 0:
+        i += 1
+    if i == width:  # it goes nowhere
+        return Node.EPSILON if accepting != 0 else Node.EMPTY
+    flags = NodeFlag.NULLABLE if accepting != 0 else 0
+    return intern_node(store, NodeKind.DFA, dfa, state, 0, 0, flags, store.dfas[dfa].map, distance)
+
+
+@inline
+def dfa_target(store, node, byte):
+    """The state of its automaton that a byte leads to from a node's, or -1."""
+    dfa = store.nodes[node].a
+    info = store.dfas
+    row = info[dfa].first + store.nodes[node].b * info[dfa].width
+    return store.dfa_pool[row + class_of(store, info[dfa].map, byte)]

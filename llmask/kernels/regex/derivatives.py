@@ -17,11 +17,10 @@ Cost: a known derivative 3 ns; a new one 50-200 ns an operator on the way down.
 from ..machine.jit import inline, kernel
 from ..tables.kinds import NodeKind
 from ..tables.memory import reserve, spend
-from .automata import dfa_target, make_dfa
 from .class_maps import class_of, n_classes, set_contains
-from .constructors import make_concat, make_literal, make_not, make_repeat
-from .nodes import UNBOUNDED, Node, n_operands, operand, pop, push
-from .set_operations import make_and, make_union, union_of
+from .constructors import dfa_target, make_concat, make_dfa, make_literal, make_not, make_repeat
+from .nodes import UNBOUNDED, Node, n_operands, operand, pop, push, push_two
+from .set_operations import make_and, make_union
 
 NOT_TAKEN = -1
 
@@ -119,7 +118,7 @@ def _of_operand(store, node, byte):
             push(store, right)
             return NOT_TAKEN
     result = make_concat(store, inner, right)
-    return result if other == Node.EMPTY else union_of(store, result, other)
+    return result if other == Node.EMPTY else make_union(store, push_two(store, result, other))
 
 
 @kernel

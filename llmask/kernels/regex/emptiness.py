@@ -15,8 +15,8 @@ from ..tables.kept import bring_back, can_keep, keep
 from ..tables.kinds import NodeKind
 from ..tables.memory import LIMIT_WORK, exceed, reserve, spend
 from ..tables.store_layout import LIMIT_EMPTINESS
-from .automata import dfa_target
 from .class_maps import first_of_class, n_classes
+from .constructors import dfa_target
 from .derivatives import derivative
 from .ideals import NO_ROOM, room_around
 from .nodes import BYTE_DISTANCE, UNBOUNDED, Node, NodeFlag, as_difference, n_operands, operand
@@ -24,19 +24,10 @@ from .nodes import BYTE_DISTANCE, UNBOUNDED, Node, NodeFlag, as_difference, n_op
 # a search on the scratch stack: its queues, then its entries
 N_QUEUES = 1024  # of entries by distance, see _queue_for
 FINE_QUEUES = 512
-QUEUE = 2  # fields of a queue
-Q_FIRST = 0
-Q_LAST = 1
-ENTRY = 9  # fields of an entry
-E_NODE = 0
-E_PARENT = 1
-E_BELOW = 2  # the entry below on the path of LOW_BYTES
-E_NEXT = 3  # of its queue
-E_CLASS = 4  # to be tried next,
-E_BYTE = 5  # and a byte from which it is looked for
-E_QUEUE = 6
-E_LENGTH = 7  # bytes from the root
-E_AUTOMATON = 8  # 1: automata may refuse bytes
+QUEUE, (Q_FIRST, Q_LAST) = 2, range(2)
+# of an entry: the one below on the path of LOW_BYTES, and the next of its queue; the class to be tried next, and a byte
+# from which it is looked for; bytes from the root; 1 where automata may refuse bytes
+ENTRY, (E_NODE, E_PARENT, E_BELOW, E_NEXT, E_CLASS, E_BYTE, E_QUEUE, E_LENGTH, E_AUTOMATON) = 9, range(9)
 NO_ENTRY = -1
 NEAREST = 0  # strategies of the search; what is no other is breadth first
 LOW_BYTES = 1
@@ -250,14 +241,9 @@ def _enter(store, bottom, node, parent, below):
     queue = _queue_for(store.nodes[node].distance + length // SLOWNESS)
     entries = reserve(store.scratch, entry + ENTRY)
     store.scratch_top = entry + ENTRY
-    entries[entry + E_NODE] = node
-    entries[entry + E_PARENT] = parent
-    entries[entry + E_BELOW] = below
-    entries[entry + E_NEXT] = NO_ENTRY
-    entries[entry + E_CLASS] = 0
-    entries[entry + E_BYTE] = 0
-    entries[entry + E_QUEUE] = queue
-    entries[entry + E_LENGTH] = length
+    entries[entry + E_NODE], entries[entry + E_PARENT], entries[entry + E_BELOW] = node, parent, below
+    entries[entry + E_NEXT], entries[entry + E_CLASS], entries[entry + E_BYTE] = NO_ENTRY, 0, 0
+    entries[entry + E_QUEUE], entries[entry + E_LENGTH] = queue, length
     entries[entry + E_AUTOMATON] = 1 if _has_automaton(store, node) else 0
     ends = bottom + QUEUE * queue
     last = entries[ends + Q_LAST]

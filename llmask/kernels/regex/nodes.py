@@ -49,6 +49,14 @@ def push(store, value):
 
 
 @inline
+def push_two(store, one, other):
+    """Put two numbers on the scratch stack; returns where."""
+    push(store, one)
+    push(store, other)
+    return store.scratch_top - 2
+
+
+@inline
 def pop(store):
     store.scratch_top -= 1
     return store.scratch[store.scratch_top]

@@ -5,8 +5,17 @@ In: a store's table, one that keeps what is not done, an operation and its numbe
 
 from ..machine.jit import kernel
 from ..tables.operations import Operation
-from .automata import add_automaton, put_numbers
-from .constructors import add_literal, init_nodes, make_bytes, make_concat, make_not, make_repeat, make_tokens
+from .constructors import (
+    add_automaton,
+    add_literal,
+    init_nodes,
+    make_bytes,
+    make_concat,
+    make_not,
+    make_repeat,
+    make_tokens,
+    put_numbers,
+)
 from .derivatives import derivative, matches
 from .emptiness import is_empty_in_parts
 from .nodes import Node, push

@@ -21,7 +21,7 @@ from ..tables.memory import fill_bytes, reserve, spend
 from .class_maps import first_of_class, meet, n_classes, next_of_class
 from .derivatives import derivative
 from .emptiness import is_empty
-from .nodes import Node, pop, push
+from .nodes import Node, push_two
 
 # pairs, each a power of two
 MOST_EXTENDED = 2048
@@ -66,9 +66,7 @@ def _append_pair(store, left, right):
     """Add a pair that `find_pair` does not find; returns its number."""
     number = store.n_pairs
     pair = reserve(store.pairs, number + 1)[number]
-    pair.left = left
-    pair.right = right
-    pair.mark = 0
+    pair.left, pair.right, pair.mark = left, right, 0
     store.n_pairs = number + 1
     return number
 
@@ -191,11 +189,9 @@ def is_open(store, root):
         state += 1
     result = store.n_pairs <= MOST_STATES and store.pairs[0].mark != 0 and store.exceeded == 0
     if result:
-        while store.scratch_top > edges:
-            target = pop(store)
-            source = pop(store)
-            if store.pairs[target].mark != 0:
-                store.pairs[source].mark = LEADS_FAR
+        for at in range(edges, store.scratch_top, 2):
+            if store.pairs[store.scratch[at + 1]].mark != 0:
+                store.pairs[store.scratch[at]].mark = LEADS_FAR
         for i in range(store.n_pairs):
             if store.pairs[i].mark == LEADS_ON:
                 result = False
@@ -216,7 +212,6 @@ def _push_edges(store, state):
         if rest == Node.EMPTY or is_empty(store, rest):
             continue
         store.pairs[state].mark = LEADS_ON
-        push(store, state)
-        push(store, add_pair(store, rest, Node.EMPTY))
+        push_two(store, state, add_pair(store, rest, Node.EMPTY))
         if store.n_pairs > MOST_STATES:
             return

@@ -20,7 +20,7 @@ from ..tables.kinds import NodeKind
 from ..tables.memory import spend
 from .class_maps import SET_INTS, meet, push_set
 from .constructors import add_node, find_node, make_bytes, make_concat, make_not, make_repeat
-from .nodes import BYTE_DISTANCE, MOST_DISTANCE, UNBOUNDED, Node, NodeFlag, n_operands, operand, pop, push
+from .nodes import BYTE_DISTANCE, MOST_DISTANCE, UNBOUNDED, Node, NodeFlag, n_operands, operand, pop, push, push_two
 
 QUOTE = Node.FIRST_SINGLE + 0x22
 MERGE_AT_MOST = 64  # unions longer than this are not searched for repetitions to merge
@@ -84,21 +84,9 @@ def make_union(store, first):
 
 
 @inline
-def union_of(store, one, other):
-    """Union of two nodes."""
-    first = store.scratch_top
-    push(store, one)
-    push(store, other)
-    return make_union(store, first)
-
-
-@inline
 def intersection_of(store, one, other):
     """Intersection of two nodes."""
-    first = store.scratch_top
-    push(store, one)
-    push(store, other)
-    return make_and(store, first)
+    return make_and(store, push_two(store, one, other))
 
 
 @inline

@@ -74,10 +74,10 @@ GRAMMAR = Slots(
     missing_of_set="the last answer of guards.n_missing",
     missing_of_required="",
     missing_count="",
-    transcripts=Map("transcript, symbol -> transcript, see values/transcripts.py"),
+    transcripts=Map("transcript, symbol -> transcript, see values/parse_states.py"),
     parse_states=Map("row, transcript -> parse state"),
     texts=Lists("tracked values, one byte an item"),
-    text_sets=Lists("see values/text_sets.py"),
+    text_sets=Lists("see values/called_rules.py"),
     text_chunks=Lists("lists of 32: bits of texts"),
     text=Array(32, "a text while it is put together"),
     plain_text=Array(32, "the same with escapes resolved"),
@@ -206,7 +206,7 @@ GRAMMAR = Slots(
         "configuration, split state -> tokens that nothing canonical follows, of short masks all tokens, in tokens"
     ),
     broken=Map("the same of tokens that are incompatible with the one before, see canonical/broken.py"),
-    # --- how sequences can end, see finish/rule_costs.py and finish/paths.py
+    # --- how sequences can end, see finish/estimates.py and finish/paths.py
     state_costs=Record(
         "[n_costed, N_PATHS]: of reaching the end of a rule, by PathKind",
         cost="",
@@ -225,7 +225,7 @@ GRAMMAR = Slots(
         bound="0 = not looked for yet",
         token="the token to take, NO_TOKEN where the document may end",
     ),
-    member_costs=Map("rule, named member -> cost of a run that adds it and ends; REST, node: see finish/rule_costs.py"),
+    member_costs=Map("rule, named member -> cost of a run that adds it and ends; REST, node: see finish/estimates.py"),
     token_frames=Record(
         "of the walk in progress, see finish/successors.py",
         child="the next one",

@@ -108,8 +108,7 @@ def intern_list(lists, address, first, n):
     for i in range(n):
         pool[offset + i] = get_i32(address, first + i)
     records = reserve(lists.records, number + 1)
-    records[number].offset = offset
-    records[number].length = n
+    records[number].offset, records[number].length = offset, n
     links = records.address + _LIST_LINK
     add_record(lists.table, lists.slot + _HEADS, lists.slot + _COUNT, links, _LIST_BYTES, hashed)
     return number

@@ -33,7 +33,7 @@ from ..machine.atomics import load_acquire, pointer_to, store_release
 from ..machine.jit import inline, kernel
 from ..machine.numba_names import ir, item_bytes, loaded_again, primitive, types
 from ..machine.prebuilt import CHECK_BOUNDS
-from ..machine.raw import borrow_zeros, give_back
+from ..machine.raw import borrow_zeros, give_back, make_load
 from ..machine.records import Slots
 
 BASE = Slots(
@@ -70,17 +70,6 @@ if _CAN_MAP:
     _MAP_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
 
 
-def _make_load(name, bits, signed):
-    @primitive("int64(int64)", name)
-    def load(builder, address):
-        value = builder.load(pointer_to(builder, address, bits), align=bits // 8)
-        if bits == 64:
-            return value
-        return builder.sext(value, ir.IntType(64)) if signed else builder.zext(value, ir.IntType(64))
-
-    return load
-
-
 def _make_store(name, bits):
     @primitive("void(int64, int64)", name)
     def store(builder, address, value):
@@ -90,9 +79,8 @@ def _make_store(name, bits):
     return store
 
 
-load_i64 = _make_load("load_i64", 64, True)
-load_i32 = _make_load("load_i32", 32, True)
-load_u8 = _make_load("load_u8", 8, False)
+load_i64, load_i32 = make_load("load_i64", 64, align=8), make_load("load_i32", 32, align=4, is_signed=True)
+load_u8 = make_load("load_u8", 8)
 store_i64 = _make_store("store_i64", 64)
 store_i32 = _make_store("store_i32", 32)
 store_u8 = store_i8 = _make_store("store_u8", 8)
@@ -233,6 +221,12 @@ def exceed(table, code):
 
 
 @inline
+def has_stopped(store, grammar):
+    """Whether a limit was reached, so that what was found is not to be trusted."""
+    return (store.exceeded | grammar.exceeded) != 0
+
+
+@inline
 def spend(table, ticks):
     """Count work: about a 64th of a microsecond a tick. The count depends on what is done, never on the machine.
 
@@ -281,7 +275,8 @@ def _enlarge(table, slot, n_bytes):
     _charge(table, fresh, n_bytes)
     if address != 0:
         copy_bytes(fresh, address, load_i64(address + _CHARGED))
-        retire(table, address)
+        store_i64(address + _PREVIOUS, table.retired)  # it dies with the table
+        table.retired = address
     publish(table, slot, fresh)
     return fresh
 
@@ -290,13 +285,6 @@ def _enlarge(table, slot, n_bytes):
 def publish(table, slot, address):
     """Make a finished block visible to readers without the lock."""
     store_release(address_of(table) + slot * 8, address)
-
-
-@inline
-def retire(table, address):
-    """Put a block on the chain of those that die with the table."""
-    store_i64(address + _PREVIOUS, table.retired)
-    table.retired = address
 
 
 @inline
@@ -333,9 +321,3 @@ def free_blocks(table, block_slots, pool_slots):
     for i in range(block_slots.shape[0]):
         free_block(table[block_slots[i]])
         table[block_slots[i]] = 0
-
-
-@kernel
-def put_bytes(table, slot, source, n_bytes):
-    """Copy `n_bytes` from an address into the block of a slot."""
-    copy_bytes(ensure(table, slot, n_bytes), source, n_bytes)

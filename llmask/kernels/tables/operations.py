@@ -23,7 +23,7 @@ class Operation(Kind):
     REPEAT = 8  # a: node, b: low, c: high
     WORDS = 9  # data: see regex/word_trees.py; grammar: keeps what is done; also NOT_DONE
     TOKENS = 10  # data: see parser/token_terminals.py: node of these tokens
-    PUT_NUMBERS = 11  # a: position or -1, b: how many in all; data: some of an automaton, see regex/automata.py
+    PUT_NUMBERS = 11  # a: position or -1, b: how many in all; data: some of an automaton, see regex/constructors.py
     DFA = 12  # a: classes, b: states, c: position of its numbers; data: class of each byte
     DERIVATIVE = 13  # a: node, b: byte
     IS_NULLABLE = 14  # a: node

@@ -144,7 +144,7 @@ STORE = Slots(
     dense_rows=Array(32, "[n_dense, 256]: dense transitions for walks, see lexer/dense_transitions.py"),
     dense_states=Array(32, "[n_dense]"),
     n_dense="",
-    leaps=Map("lexer state, position in token_data -> state after the rest of that token, see lexer/leaps.py"),
+    leaps=Map("lexer state, position in token_data -> state after the rest of that token, see lexer/states.py"),
     token_sets=Lists("see parser/token_terminals.py"),
     # --- masks of lexer states
     masks=Array(64, "[n_masks]: addresses of blocks of n_words int32"),
@@ -208,7 +208,7 @@ STORE = Slots(
     ),
     n_slices="",
     n_wide_slices="slices for wide states, the first ones: their tokens begin with more bytes than narrow states take",
-    rooms=Map("node without bounds, node of a slice -> bytes to the end, see lexeme_masks/slice_capacity.py"),
+    rooms=Map("node without bounds, node of a slice -> bytes to the end, see lexeme_masks/slice_choice.py"),
     begins_like=Map("literal, node -> see lexeme_masks/excluded_texts.py"),
     covered=Map("node, that of plain characters -> whether the first matches all of these"),
     unknown_cover="the first node that nobody asked this of, see regex/ideals.py",

@@ -17,10 +17,8 @@ from ..machine.jit import inline, kernel
 from ..tables.int_lists import put
 from ..tables.interning import find_list, hash_i32, intern_list
 from ..tables.memory import reserve
-from .json_values import ADD, FIND, INCOMPLETE, value_number
+from .json_values import ADD, BACKSLASH, FIND, INCOMPLETE, QUOTE, value_number
 
-QUOTE = 0x22
-BACKSLASH = 0x5C
 SLASH = 0x2F
 LETTER_U = 0x75
 NOTHING = -1
@@ -130,11 +128,6 @@ def _short_escape(character):
     return NOTHING
 
 
-@inline
-def _put_hex(plain, end, digit):
-    return put(plain, end, 48 + digit if digit < 10 else 87 + digit)
-
-
 @kernel
 def _put_character(plain, end, character):
     """Write a character of a string in its one spelling; returns the position after it."""
@@ -144,7 +137,8 @@ def _put_character(plain, end, character):
     if character < 0x20:
         end = put(plain, put(plain, end, BACKSLASH), LETTER_U)
         for shift in range(12, -4, -4):
-            end = _put_hex(plain, end, (character >> shift) & 15)
+            digit = (character >> shift) & 15
+            end = put(plain, end, 48 + digit if digit < 10 else 87 + digit)
         return end
     # UTF-8
     if character < 0x80:

@@ -10,7 +10,6 @@ import pytest
 
 from llmask.encoders.unigram import UnigramEncoder
 from llmask.errors import VocabularyError
-from llmask.kernels.encoders.unigram_viterbi import WINDOW
 from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.charsmap import read_charsmap
 from llmask.vocabulary.strings import make_table
@@ -82,7 +81,7 @@ def best_cut(text: str, tokens: dict[str, float]) -> list[str]:
 
 
 @pytest.mark.parametrize("rules", ["llama.cpp", "sentencepiece"])
-def test_texts_without_a_place_to_cut_are_written_bit_by_bit(rules, rng, costly):
+def test_texts_without_a_place_to_cut(rules, rng, costly):
     for _ in range(costly(4)):
         letters = rng.choice(["ab", "abc", "a\u00e9\u65e5"])
         names = {"".join(rng.choices(letters, k=rng.choice((1, 2, 3, 4, 30)))) for _ in range(rng.randrange(2, 9))}
@@ -91,7 +90,7 @@ def test_texts_without_a_place_to_cut_are_written_bit_by_bit(rules, rng, costly)
         tokens = {name: -float(rng.randrange(1, 64)) / 8 for name in sorted(names)}
         model = encoder(tokens, rules=rules)
         texts = [b"", b"", *(token.encode() for token in tokens)]
-        n = rng.randrange(WINDOW, 5 * WINDOW)
+        n = rng.randrange(2_000, 10_000)
         # ways through the first kind never meet, or late; those through the second do
         part = "".join(rng.choices(letters, k=rng.randrange(1, 5)))
         for text in (
