@@ -16,7 +16,7 @@ finite score.
 
 The count is that of the n-gram itself, the total that of all n-grams that it represents as a context.
 
-In: ngrams.npz made by `llmask.defaults.training.make`. Out: float32 scores. Cost: 20 to 60 us a call, 25 ms to load.
+In: ngrams.npz made by `tools/training`. Out: float32 scores. Cost: 20 to 60 us a call, 25 ms to load.
 """
 
 from __future__ import annotations

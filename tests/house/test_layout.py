@@ -81,7 +81,7 @@ INSIDE = {
     ),
 }
 # Folders that are parts of another and in no order there.
-WITHIN = {"defaults/training", "integrations/sglang", "integrations/vllm", "tokenizer/counting"}
+WITHIN = {"integrations/sglang", "integrations/vllm", "tokenizer/counting"}
 LOOSE = 6  # modules beside the folders of llmask/, at most
 MOST_FILES = 30  # modules of one folder
 MAX_LINES = 600  # past it look for the second topic inside; a topic is never cut to fit

@@ -1,9 +1,9 @@
-"""Make the shipped tokenizer and n-gram model: `python -m llmask.defaults.training.make [FOLDER]`.
+"""Make the shipped tokenizer and n-gram model: `python -m tools.training.make [FOLDER]`.
 
 The same Python version with an unchanged standard library writes the same bytes; another version has other docstrings
 and so another vocabulary. Nothing is downloaded.
 
-In: the standard library, a seed. Out: tokenizer.gguf and ngrams.npz in FOLDER (default: this package). Cost: 20 s.
+In: the standard library, a seed. Out: tokenizer.gguf and ngrams.npz in FOLDER (default: `llmask/defaults`). Cost: 20 s.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...encoders.byte_alphabet import BYTE_OF_CHARACTER
-from ...encoders.pretokenize import split_words
-from ...tokenizer.tokenizer import Tokenizer
-from ...vocabulary.patterns import LLAMA3
+from llmask.defaults.ngram import FILE
+from llmask.encoders.byte_alphabet import BYTE_OF_CHARACTER
+from llmask.encoders.pretokenize import split_words
+from llmask.tokenizer.tokenizer import Tokenizer
+from llmask.vocabulary.patterns import LLAMA3
+
 from .corpus import Corpus, gather
 from .train_bpe import train_merges
 from .train_ngram import count_ngrams
@@ -123,4 +125,4 @@ def save_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent)
+    make(Path(sys.argv[1]) if len(sys.argv) > 1 else FILE.parent)

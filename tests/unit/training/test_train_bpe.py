@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from itertools import pairwise
 
-from llmask.defaults.training.train_bpe import train_merges
+from tools.training.train_bpe import train_merges
 
 
 def train_by_definition(word_counts: dict[bytes, int], n_merges: int) -> list[tuple[bytes, bytes]]:

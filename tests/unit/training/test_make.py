@@ -12,7 +12,7 @@ import pytest
 
 import llmask.defaults
 from llmask.defaults.ngram import NgramModel
-from llmask.defaults.training import make
+from tools.training import make
 
 PACKAGE = Path(llmask.defaults.__file__).parent
 
@@ -36,7 +36,7 @@ def test_both_files_have_at_most_four_megabytes():
 SMALL = """
 import sys
 from pathlib import Path
-from llmask.defaults.training import corpus, make
+from tools.training import corpus, make
 texts = list(corpus.generate_documents(7, 120_000))
 small = corpus.Corpus(texts[:30], [], texts)
 make.VOCAB_SIZE = 700

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from llmask.defaults.training.train_ngram import count_ngrams
+from tools.training.train_ngram import count_ngrams
 
 
 def unpack(arrays: dict[str, np.ndarray]) -> dict[tuple[int, ...], int]:

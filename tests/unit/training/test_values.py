@@ -9,7 +9,7 @@ import uuid
 from datetime import date, datetime, time
 from urllib.parse import urlsplit
 
-from llmask.defaults.training import values
+from tools.training import values
 
 
 def many(maker, n_values: int = 300) -> list:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmask.defaults.training import corpus
+from tools.training import corpus
 
 
 @pytest.mark.slow

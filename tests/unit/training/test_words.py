@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmask.defaults.training import words
+from tools.training import words
 
 LISTS = [name for name in dir(words) if name.isupper()]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from llmask.defaults.training.documents import SHAPES, generate_documents
+from tools.training.documents import SHAPES, generate_documents
 
 
 def test_documents_are_json_and_fill_the_size_asked_for():
