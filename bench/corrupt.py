@@ -87,7 +87,7 @@ def load(path: Path, eos: int | None = None) -> Tokenizer:
 
 def use(tok: Tokenizer) -> None:
     """Everything that reads the vocabulary: the trie of masks, encoding, decoding."""
-    assert tok.trie.n_nodes > 0
+    assert tok._parts.trie.n_nodes > 0
     for parse_special in (False, True):
         ids = tok.encode(TEXT, parse_special=parse_special)
         assert all(0 <= token < tok.vocab_size for token in ids)
@@ -132,7 +132,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--eos", type=int, help="end of sequence of files that name none")
     options = parser.parse_args()
-    llmask.warm_up()  # a damaged file may turn into one of another kind
+    llmask.warm()  # a damaged file may turn into one of another kind
     before = peak_bytes()
     print(f"{'file':30} {'refused':>8} {'worked':>8} {'longest':>9} {'case':>8} {'memory':>9}")
     for path in options.files:

@@ -152,7 +152,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200_000, help="damaged grammars of each language")
     parser.add_argument("--seed", type=int, default=1, help="number of the first case")
     options = parser.parse_args()
-    llmask.warm_up()
+    llmask.warm()
     tokenizer = llmask.Tokenizer.default()
     limit_memory(address_space() + RESERVED_BYTES)
     signal.signal(signal.SIGPROF, interrupt)

@@ -29,13 +29,13 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=10_000, help="patterns")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    llmask.warm_up()
+    llmask.warm()
     outcomes: Counter[str] = Counter()
     n_pairs = n_matches = 0
     longest = (0.0, "")
     for number in range(options.count):
         if number % ROUND == 0:
-            nodes = llmask.Compiler(llmask.Tokenizer.default(), cache_bytes=0).store().nodes
+            nodes = llmask.Compiler(llmask.Tokenizer.default(), cache_bytes=0)._newest_store().nodes
 
         def matcher_of(pattern: str, is_search: bool) -> Callable[[bytes], bool]:
             nonlocal longest

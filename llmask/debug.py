@@ -174,7 +174,7 @@ class Configuration(NamedTuple):
         return "\n".join(lines)
 
 
-def rules(of: Matcher | LoadedGrammar) -> str:
+def rules(of: Any) -> str:
     """The rules as they are loaded: without what derives nothing, the start first."""
     reader = _Reader(of)
     start = int(reader.table.array[GRAMMAR.start_rule])
@@ -182,40 +182,46 @@ def rules(of: Matcher | LoadedGrammar) -> str:
     return "\n".join(reader.text.rule(rule) for rule in order)
 
 
-def items(of: Matcher | LoadedGrammar, number: int | None = None) -> tuple[Item, ...]:
+def items(of: Any, number: int | None = None) -> tuple[Item, ...]:
     """The items of a row's kernel: of the place of a matcher, or of a row by its number."""
     return row(of, number).kernel
 
 
-def row(of: Matcher | LoadedGrammar, number: int | None = None) -> Row:
+def row(of: Any, number: int | None = None) -> Row:
     """The row at the place of a matcher, or one by its number."""
     reader = _Reader(of)
     return reader.row(reader.row_and_transcript(_here(of))[0] if number is None else number)
 
 
-def rows(of: Matcher | LoadedGrammar) -> list[Row]:
+def rows(of: Any) -> list[Row]:
     """All rows so far, in the order of their numbers."""
     reader = _Reader(of)
     return [reader.row(number) for number in range(n_rows(of))]
 
 
-def lexer_state(of: Matcher | LoadedGrammar, number: int | None = None) -> LexerState:
+def lexer_state(of: Any, number: int | None = None) -> LexerState:
     """The lexer state at the place of a matcher, or one by its number."""
     reader = _Reader(of)
     return reader.lexer_state(reader.table.view.configurations[_here(of)].state if number is None else number)
 
 
-def configuration(of: Matcher | LoadedGrammar, number: int | None = None) -> Configuration:
+def configuration(of: Any, number: int | None = None) -> Configuration:
     """The configuration at the place of a matcher, or one by its number."""
     return _Reader(of).configuration(_here(of) if number is None else number)
 
 
-def n_rows(of: Matcher | LoadedGrammar) -> int:
+def n_rows(of: Any) -> int:
     """How many rows there are, those of Leo items included."""
-    return int(of.generation.table.view.kernels.count)
+    return int(_tables(of).generation.table.view.kernels.count)
 
 
-def _here(of: Matcher | LoadedGrammar) -> int:
+def _tables(of: Any) -> Matcher | LoadedGrammar:
+    """What has the tables: a matcher, or what is loaded of a compiled grammar."""
+    tables: Matcher | LoadedGrammar = getattr(of, "_loaded", of)
+    return tables
+
+
+def _here(of: Any) -> int:
     assert isinstance(of, Matcher), "a grammar has no place: give a number"
     return int(of.configuration)
 
@@ -223,10 +229,10 @@ def _here(of: Matcher | LoadedGrammar) -> int:
 class _Reader:
     """Reads the tables of a grammar and of its store."""
 
-    def __init__(self, of: Matcher | LoadedGrammar) -> None:
-        grammar = of.grammar if isinstance(of, Matcher) else of
-        self.grammar = grammar
-        self.generation = of.generation
+    def __init__(self, of: Any) -> None:
+        tables = _tables(of)
+        self.grammar = tables.grammar if isinstance(tables, Matcher) else tables
+        self.generation = tables.generation
         self.table = self.generation.table
         self.store = self.grammar.store
         self._lexemes = self.grammar.rules()  # with the names that their author gave them

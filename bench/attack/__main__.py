@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     if name == "list":
         print(listing())
         return 0
-    llmask.warm_up()
+    llmask.warm()
     tally = Tally(options.seed, ATTACKS[name][1] if options.size is None else options.size, options.minutes)
     ended = watch(name, tally)
     run_into(tally, name)

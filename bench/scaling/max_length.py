@@ -66,7 +66,7 @@ def nodes_walked(side: LlmaskSide, schema: Any, tokens: list[int]) -> list[int]:
     """Trie nodes walked by each mask that had to be computed, in a store of its own."""
     fresh = side.fresh()
     grammar = fresh.compile(schema)
-    slots, sequence, walked = grammar.store.table.array, fresh.start(grammar), []
+    slots, sequence, walked = grammar._loaded.store.table.array, fresh.start(grammar), []
     for token in tokens:
         slots[store_layout.STORE.walked] = -1  # stays when the mask is known: nothing is built then
         fresh.fill(sequence)
@@ -78,7 +78,7 @@ def nodes_walked(side: LlmaskSide, schema: Any, tokens: list[int]) -> list[int]:
 
 def study(effort: float) -> Result:
     ours_side = LlmaskSide()
-    n_trie = len(ours_side.tokenizer.trie.node)
+    n_trie = len(ours_side.tokenizer._parts.trie.node)
     sides: list[Side] = [ours_side, LlguidanceSide()]
     table = Table(
         "strings of n characters, TBM in us", ["engine, shape", "n", "p50", "p99", "max", "most nodes", "mean nodes"]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from llmask import Compiler, Tokenizer
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.compiling.compiled_grammar import CompiledGrammar
 
 
 TEXT_GRAMMARS = {

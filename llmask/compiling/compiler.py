@@ -29,7 +29,8 @@ from ..tokenizer.tokenizer import Tokenizer
 from ..work import Meter, active
 from . import notices
 from . import pickles as pickles  # copyreg learns there how grammars are pickled
-from .compiled import CompiledGrammar
+from .compiled import MadeGrammar
+from .compiled_grammar import CompiledGrammar
 from .grammar_cache import GrammarCache
 from .making import made, made_lark
 from .recipe import Recipe
@@ -116,7 +117,7 @@ class Compiler(Shared):
     def _new_store(self) -> Store:
         return new_store(self.tokenizer, self.limits, self._slices, self._is_canonical, self._waits)
 
-    def store(self) -> Store:
+    def _newest_store(self) -> Store:
         """The store for the next grammar."""
         with self._lock:
             if is_outgrown(self._store):
@@ -125,8 +126,8 @@ class Compiler(Shared):
                 self._cache.keep_only(self._store)
             return self._store
 
-    def _make(self, recipe: Recipe) -> CompiledGrammar:
-        return made(self.store(), recipe)
+    def _make(self, recipe: Recipe) -> MadeGrammar:
+        return made(self._newest_store(), recipe)
 
     def json_schema(
         self,
@@ -342,9 +343,9 @@ class Compiler(Shared):
         from ..frontends.lark.folders import Folder
 
         folder = None if directory is None else Folder(Path(directory))
-        parts: dict[str, CompiledGrammar] = {}
+        parts: dict[str, MadeGrammar] = {}
         if isinstance(grammars, Mapping):  # the caller's may change
-            parts = {name: given for name, given in grammars.items() if isinstance(given, CompiledGrammar)}
+            parts = {name: given._loaded for name, given in grammars.items() if isinstance(given, CompiledGrammar)}
             others = {name: given for name, given in grammars.items() if name not in parts}
             grammars = {name: given if isinstance(given, str) else owned(given) for name, given in others.items()}
         options = {"start": start, "lexer": lexer, "ties": ties, "grammars": grammars, "folder": folder}
@@ -352,7 +353,7 @@ class Compiler(Shared):
         recipe = Recipe("lark", text, {**options, "compiled": tuple(parts)}, known)
         if parts:  # in their store: a new one would be none of theirs
             grammar = self._metered(partial(made_lark, self._store, recipe, list(parts.values())))
-            grammar.recipe = recipe if len(known) == len(parts) else None
+            grammar._loaded.recipe = recipe if len(known) == len(parts) else None
             return grammar
         if folder is not None or grammars is not None:
             return self._metered(lambda: self._make(recipe))  # what they hold may have changed
@@ -471,10 +472,9 @@ class Compiler(Shared):
         from ..frontends.places import similar
         from ..frontends.response_formats import read_response_format
 
-        for name in options:
-            if name not in (Compiler.json_schema.__kwdefaults__ or {}):
-                help = similar(name, Compiler.json_schema.__kwdefaults__ or {}, "leave it out")
-                raise LlmaskError(f'json_schema has no option "{name}"', help=help)
+        known = Compiler.json_schema.__kwdefaults__ or {}
+        for name in [name for name in options if name not in known]:
+            raise LlmaskError(f'json_schema has no option "{name}"', help=similar(name, known, "leave it out"))
         wanted = read_response_format(form, self.limits)
         methods: dict[str, Callable[[Any], CompiledGrammar]] = {
             "json_schema": partial(self.json_schema, **options),
@@ -553,18 +553,19 @@ class Compiler(Shared):
         recipe = loaded(data, self.tokenizer.digest, self._is_canonical, self.limits)
         return self._cached(("loaded", bytes(data)), lambda: self._make(recipe))
 
-    def _metered(self, compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
-        grammar = None
+    def _metered(self, compile_now: Callable[[], MadeGrammar]) -> CompiledGrammar:
+        loaded = None
         outer = active.meter
         active.meter = meter = Meter(self.limits.max_compile_work, "max_compile_work")
         try:
-            grammar = compile_now()
+            loaded = compile_now()
         finally:
             active.meter = outer
             with self._lock:
-                self._compiled.count(meter.spent, grammar is not None)
+                self._compiled.count(meter.spent, loaded is not None)
         if self._warm is not None:
-            warm_new(grammar, grammar.own_rules, grammar.is_json, self._warm)
+            warm_new(loaded, loaded.own_rules, loaded.is_json, self._warm)
+        grammar = CompiledGrammar(loaded)
         notices.tell_of(grammar, self._on_warnings, self.limits)
         return grammar
 
@@ -584,16 +585,15 @@ class Compiler(Shared):
             often for longer than `Limits.max_step_work` microseconds; microseconds of the longest wait.
         """
         with self._lock:
-            store = self._store
-            compiled = self._compiled.statistics()
+            store, compiled = self._store, self._compiled.statistics()
         return {**compiled, **self._cache.statistics(), **store.statistics(), **self._waits.statistics()}
 
-    def _cached(self, key: tuple[Any, ...], compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
+    def _cached(self, key: tuple[Any, ...], compile_now: Callable[[], MadeGrammar]) -> CompiledGrammar:
         grammar = self._cache.get(key)
-        if grammar is None or not grammar.is_current():
+        if grammar is None or not grammar._loaded.is_current():
             grammar = self._metered(compile_now)
             self._cache.put(key, grammar)
-            if grammar.store is not self._store:  # renewed meanwhile by another thread
+            if grammar._loaded.store is not self._store:  # renewed meanwhile by another thread
                 self._cache.keep_only(self._store)
         else:
             notices.tell_of(grammar, self._on_warnings, self.limits, is_new=False)

@@ -249,7 +249,7 @@ class Likely:
 
 def tokens_of(tokenizer: Tokenizer, text: bytes) -> list[int]:
     """The tokens of a text without a blank that the tokenizer puts in front; none where tokens do not spell it."""
-    spelling = tokenizer.vocabulary.tokens.get
+    spelling = tokenizer._parts.vocabulary.tokens.get
     with suppress(LlmaskError, UnicodeDecodeError):
         for lead in LEADS:
             ids = tokenizer.encode(lead + text.decode())

@@ -1,6 +1,6 @@
 """From recipes to compiled grammars: each kind of source has its function here.
 
-In: a store, a recipe. Out: `CompiledGrammar`, which keeps the recipe. Cost: that of compiling; a median schema 0.3 ms.
+In: a store, a recipe. Out: `MadeGrammar`, which keeps the recipe. Cost: that of compiling; a median schema 0.3 ms.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..grammar.lowered import Lowered
 from ..regex.word_lists import literals_node
 from ..store.store import Store
 from ..work import spend
-from .compiled import CompiledGrammar, lexeme_grammar, literal_grammar, pattern_grammar, put_together
+from .compiled import MadeGrammar, lexeme_grammar, literal_grammar, pattern_grammar, put_together
 from .forms import choice_text, schema_grammar
 from .recipe import Recipe
 
@@ -27,7 +27,7 @@ EDGE_WORK = 30  # units for an edge of a part that is written into a text's rule
 PART_WORK = 300  # units for a grammar that others are put together from: for Python's objects, which nobody counts
 
 
-def made(store: Store, recipe: Recipe) -> CompiledGrammar:
+def made(store: Store, recipe: Recipe) -> MadeGrammar:
     """Compile a grammar, and first what it is put together from.
 
     Raises
@@ -39,8 +39,8 @@ def made(store: Store, recipe: Recipe) -> CompiledGrammar:
     return grammar
 
 
-def _made_of_parts(store: Store, recipe: Recipe) -> CompiledGrammar:
-    grammars: dict[int, CompiledGrammar] = {}
+def _made_of_parts(store: Store, recipe: Recipe) -> MadeGrammar:
+    grammars: dict[int, MadeGrammar] = {}
     for part in recipe.in_order():
         spend(PART_WORK)
         if part.parts:
@@ -56,20 +56,20 @@ def _made_of_parts(store: Store, recipe: Recipe) -> CompiledGrammar:
     return grammars[id(recipe)]
 
 
-def _made_alone(store: Store, recipe: Recipe) -> CompiledGrammar:
+def _made_alone(store: Store, recipe: Recipe) -> MadeGrammar:
     grammar = _OF_KIND[recipe.kind](store, recipe)
     grammar.recipe = recipe
     return grammar
 
 
-def made_schema(store: Store, recipe: Recipe) -> CompiledGrammar:
+def made_schema(store: Store, recipe: Recipe) -> MadeGrammar:
     """The grammar of a JSON schema."""
     schema = recipe.source
     found = compile_schema(store.nodes, schema, recipe.options)
     if isinstance(recipe.taken, list):
         recipe.taken[:] = found.documents
     try:
-        return CompiledGrammar(
+        return MadeGrammar(
             *(store, found.rules, found.warnings, lambda: found.ledger, found.make_variant),
             grammar=lambda: schema_grammar(found.rules, schema),
             documents=found.documents,
@@ -85,31 +85,31 @@ def made_schema(store: Store, recipe: Recipe) -> CompiledGrammar:
         ) from None
 
 
-def _made_pattern(store: Store, recipe: Recipe) -> CompiledGrammar:
+def _made_pattern(store: Store, recipe: Recipe) -> MadeGrammar:
     is_search = recipe.options["method"] == "search"
     node = compile_pattern(store.nodes, recipe.source, is_search=is_search)
     return pattern_grammar(store, node, recipe.source, is_search)
 
 
-def _made_choice(store: Store, recipe: Recipe) -> CompiledGrammar:
+def _made_choice(store: Store, recipe: Recipe) -> MadeGrammar:
     texts = recipe.source
     node = literals_node(store.nodes, [text.encode() for text in texts])
     return lexeme_grammar(store, node, lambda: choice_text(texts))
 
 
-def _made_gbnf(store: Store, recipe: Recipe) -> CompiledGrammar:
+def _made_gbnf(store: Store, recipe: Recipe) -> MadeGrammar:
     from ..frontends.bnf import compile_gbnf
 
     return _lowered(store, compile_gbnf(store.nodes, recipe.source))
 
 
-def _made_ebnf(store: Store, recipe: Recipe) -> CompiledGrammar:
+def _made_ebnf(store: Store, recipe: Recipe) -> MadeGrammar:
     from ..frontends.bnf import compile_ebnf
 
     return _lowered(store, compile_ebnf(store.nodes, recipe.source))
 
 
-def made_lark(store: Store, recipe: Recipe, parts: Sequence[CompiledGrammar] = ()) -> CompiledGrammar:
+def made_lark(store: Store, recipe: Recipe, parts: Sequence[MadeGrammar] = ()) -> MadeGrammar:
     """The grammar of a text in Lark's notation; `parts` are those that it names which are compiled.
 
     Raises
@@ -138,7 +138,7 @@ def made_lark(store: Store, recipe: Recipe, parts: Sequence[CompiledGrammar] = (
     return grammar
 
 
-def _named(store: Store, name: str, part: CompiledGrammar) -> Expression:
+def _named(store: Store, name: str, part: MadeGrammar) -> Expression:
     """A grammar that was compiled as what `@name` stands for."""
     if part.store is not store:
         raise GrammarError(
@@ -154,32 +154,32 @@ def _named(store: Store, name: str, part: CompiledGrammar) -> Expression:
         raise GrammarError(error.message, where, error.help) from None
 
 
-def _made_tag(store: Store, recipe: Recipe) -> CompiledGrammar:
+def _made_tag(store: Store, recipe: Recipe) -> MadeGrammar:
     return tag_grammar(store, recipe.source)
 
 
-def _made_tools(store: Store, recipe: Recipe) -> CompiledGrammar:
+def _made_tools(store: Store, recipe: Recipe) -> MadeGrammar:
     from .tags import tag_of_tools
 
     return tag_grammar(store, tag_of_tools(store.tokenizer, recipe.source, **recipe.options)[0])
 
 
-def tag_grammar(store: Store, document: Any) -> CompiledGrammar:
+def tag_grammar(store: Store, document: Any) -> MadeGrammar:
     """The grammar of a structural tag."""
     from ..frontends.structural_tags import compile_structural_tag
 
     return _lowered(store, compile_structural_tag(store.nodes, document, store.limits))
 
 
-def _made_literal(store: Store, recipe: Recipe) -> CompiledGrammar:
+def _made_literal(store: Store, recipe: Recipe) -> MadeGrammar:
     return literal_grammar(store, recipe.source)
 
 
-def _lowered(store: Store, lowered: Lowered) -> CompiledGrammar:
-    return CompiledGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
+def _lowered(store: Store, lowered: Lowered) -> MadeGrammar:
+    return MadeGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
 
 
-_OF_KIND: dict[str, Callable[[Store, Recipe], CompiledGrammar]] = {
+_OF_KIND: dict[str, Callable[[Store, Recipe], MadeGrammar]] = {
     "json_schema": made_schema,
     "regex": _made_pattern,
     "choice": _made_choice,

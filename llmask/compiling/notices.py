@@ -40,10 +40,10 @@ def checked(on_warnings: OnWarnings | None) -> OnWarnings | None:
 
 def tell_of(grammar: Any, on_warnings: OnWarnings | None, limits: Limits, is_new: bool = True) -> None:
     """Tell what is to be known of a grammar that is compiled: to a function once, by Python to each who compiles it."""
-    if not (grammar.own_warnings or grammar.dead_ends):
+    if not grammar.warnings:
         return
     if on_warnings is None:
-        tell(grammar.own_warnings, grammar.dead_ends, limits)
+        tell(grammar._loaded.own_warnings, grammar._loaded.dead_ends, limits)
     elif is_new:
         on_warnings(grammar)
 

@@ -3,7 +3,7 @@
 Tables hold addresses and mean nothing elsewhere, and compiling again is quick. What arrives joins a store that is in
 use (stores.py), so that the grammars of a pickle, and those of later ones, share one as they did before.
 
-`CompiledGrammar` itself cannot name what compiles it, which stands below it; `copyreg` is told here.
+`MadeGrammar` itself cannot name what compiles it, which stands below it; `copyreg` is told here.
 
 In: a grammar. Out: the same there. Cost: of the tokenizer's bytes, once; compiling, 0.3 ms for a median schema.
 """
@@ -16,14 +16,14 @@ from typing import Any
 from ..limits import Limits
 from ..tokenizer.tokenizer import Tokenizer
 from ..work import unmetered
-from .compiled import CompiledGrammar
+from .compiled import MadeGrammar
 from .making import made
 from .stores import store_in_use
 
 
 def arrived(
     tokenizer: Tokenizer, limits: Limits, slices: tuple[str, ...], is_canonical: bool, data: bytes
-) -> CompiledGrammar:
+) -> MadeGrammar:
     """The grammar that was pickled.
 
     Raises
@@ -38,10 +38,10 @@ def arrived(
         return made(store, recipe)
 
 
-def _reduced(grammar: CompiledGrammar) -> tuple[Any, ...]:
+def _reduced(grammar: MadeGrammar) -> tuple[Any, ...]:
     store = grammar.store
     settings = (store.tokenizer, store.limits, store.slices, store.is_canonical)
     return arrived, (*settings, grammar.save())
 
 
-copyreg.pickle(CompiledGrammar, _reduced)
+copyreg.pickle(MadeGrammar, _reduced)

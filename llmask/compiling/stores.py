@@ -20,7 +20,7 @@ from ..store.lock import Waits
 from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer
 from ..work import unmetered
-from .compiled import CompiledGrammar
+from .compiled import MadeGrammar
 from .making import made_schema
 from .recipe import Recipe
 
@@ -46,7 +46,7 @@ def new_store(
     return store
 
 
-def _read(document: bytes, grammar: CompiledGrammar) -> None:
+def _read(document: bytes, grammar: MadeGrammar) -> None:
     """Build the masks on the way through a document, as far as the vocabulary and the limits let it come."""
     matcher = grammar.matcher()
     bitmask = allocate_bitmask(1, grammar.tokenizer.vocab_size)

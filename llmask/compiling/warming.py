@@ -151,7 +151,7 @@ class _Search:
         ids = tokens_of(self.tokenizer, text)
         if not ids:
             return None if text else ((), b"")
-        return tuple(ids), self.tokenizer.vocabulary.tokens.get(ids[-1]) or b""
+        return tuple(ids), self.tokenizer._parts.vocabulary.tokens.get(ids[-1]) or b""
 
 
 def warmed(

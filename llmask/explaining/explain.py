@@ -226,7 +226,7 @@ def _nearest(matcher: Matcher, data: bytes) -> list[int]:
     words = np.zeros((1, matcher.store.n_words), np.int32)
     matcher.fork().fill_bitmask(words)
     allowed = np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
-    trie = matcher.store.tokenizer.trie
+    trie = matcher.store.tokenizer._parts.trie
     nodes = [0]
     for byte in data:
         children = slice(int(trie.child_first[nodes[-1]]), int(trie.child_first[nodes[-1] + 1]))

@@ -96,7 +96,7 @@ class PrefixedMatcher(Matcher):
     def _spelling_tokens(self, rest: bytes) -> list[int]:
         """Tokens that spell the beginning of the rest of the prefix, or all of it and the beginning of a document."""
         self.make_room()
-        trie = self.store.tokenizer.trie
+        trie = self.store.tokenizer._parts.trie
         tokens, node = self._tokens_on(rest)
         first, of_byte, of_node, token_at = trie.child_first, trie.child_byte, trie.child_node, trie.token
         if node != NO_NODE:
@@ -114,7 +114,7 @@ class PrefixedMatcher(Matcher):
 
     def _tokens_on(self, rest: bytes) -> tuple[list[int], int]:
         """What ends at the trie's nodes on the way through some bytes, and the node behind them or NO_NODE."""
-        trie = self.store.tokenizer.trie
+        trie = self.store.tokenizer._parts.trie
         tokens, node = [], 0
         for byte in rest:
             children = range(int(trie.child_first[node]), int(trie.child_first[node + 1]))

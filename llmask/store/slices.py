@@ -160,7 +160,7 @@ def _make(tokenizer: Tokenizer, run: Run, wanted: list[tuple[int, int]]) -> list
     chosen = [(counts[char] > 0) & (counts[char] <= most) for char, most in wanted]
     sizes = [int(np.count_nonzero(tokens)) for tokens in chosen]
     masks = [np.packbits(np.pad(tokens, (0, -len(tokens) % 32)), bitorder="little") for tokens in chosen]
-    trie = tokenizer.trie
+    trie = tokenizer._parts.trie
     rest, main = np.empty(trie.n_nodes, np.int64), np.empty(trie.n_nodes, np.int32)
     made: dict[int, tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]] = {}
     for i in sorted(range(len(wanted)), key=lambda i: sizes[i]):

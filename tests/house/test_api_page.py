@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+import llmask
+
 from .test_errors_page import called
 from .test_readme import PAGES, read
 
@@ -31,10 +33,21 @@ def test_a_call_has_the_parameters_of_its_row(name: str, parameters: str) -> Non
     assert str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)) == f"({parameters})"
 
 
+@pytest.mark.parametrize(("kind", "most"), [("Tokenizer", 30), ("Compiler", 15), ("CompiledGrammar", 22)])
+def test_what_completion_shows_is_in_the_page(kind: str, most: int) -> None:
+    compiler = llmask.Compiler(llmask.Tokenizer.from_bytes([b"a", b"</s>"], eos=1))
+    objects = {"Tokenizer": compiler.tokenizer, "Compiler": compiler, "CompiledGrammar": compiler.regex("a")}
+    shown = {name for name in dir(objects[kind]) if not name.startswith("_")}
+    members = re.search(rf"^::: llmask\.{kind}\n.*?\[([^]]*)\]", read("docs/api.md"), re.MULTILINE | re.DOTALL)
+    assert members
+    assert shown == set(re.findall(r"\w+", members[1]))
+    assert len(shown) <= most
+
+
 def test_the_table_has_every_method_of_a_compiler() -> None:
     members = re.search(r"^::: llmask\.Compiler\n.*?\[([^]]*)\]", read("docs/api.md"), re.MULTILINE | re.DOTALL)
     assert members
-    names = set(re.findall(r"\w+", members[1])) - {"statistics"}  # which has no parameters
+    names = set(re.findall(r"\w+", members[1])) - {"statistics", "tokenizer", "limits"}  # which have no parameters
     assert {f"Compiler.{name}" for name in names} <= {name for name, _ in ROWS}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from llmask import Compiler
 from llmask.compiling import algebra
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import GrammarError, GrammarWarning, LimitExceeded, TokenRejected, UnsatisfiableSchema
 
 

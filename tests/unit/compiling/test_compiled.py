@@ -1,204 +1,59 @@
-"""Compiled grammars: what they tell, when they die, and rules that derive nothing."""
+"""Canonical masks behind a prefix that the tokens have to spell."""
 
 from __future__ import annotations
-
-import gc
-import random
-import weakref
-from typing import Any
 
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
-from llmask.grammar.kinds import UNBOUNDED
-from llmask.grammar.rules import Rules
-from llmask.store.store import Store
 from tests.reference.definition import read_mask
-from tests.reference.engine.mask import Engine
-from tests.reference.regex_nodes import RegexNodes
-
-NOTHING = (
-    "no document fulfils the grammar\n  look for contradictory bounds, or for a part that requires itself without end"
-)
 
 
 @pytest.fixture(scope="module")
-def store(tiny_tokenizer: Any) -> Store:
-    return Store(tiny_tokenizer, llmask.Limits())
+def compiler() -> llmask.Compiler:
+    return llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
 
 
-def call_itself(rules: Rules, a: int) -> None:
-    rule = rules.rule("start")
-    end = rules.state(rule)
-    middle = rules.state(rule)
-    rules.scan(rules.start_state(rule), a, middle)
-    rules.call(middle, rule, end)
-    rules.final(end)
+@pytest.mark.parametrize(
+    ("prefix", "texts"), [("na", ["me", "vy"]), (" th", ["e", "at is", "  x"]), ("  ", ["1", "a"])]
+)
+def test_the_tokens_are_those_of_the_whole_text(compiler: llmask.Compiler, prefix: str, texts: list[str]) -> None:
+    tok = compiler.tokenizer
+    grammar = compiler.choice(texts)
+    documents = [[*tok.encode(prefix + text), tok.eos_ids[0]] for text in texts]
+    for ids in documents:
+        matcher = grammar.matcher(prefix=prefix.encode())
+        for n, token in enumerate(ids):
+            expected = {other[n] for other in documents if other[:n] == ids[:n]}
+            assert read_mask(matcher, tok.vocab_size) == expected
+            matcher.accept_token(token)
+        assert matcher.text() == tok.decode_bytes(ids[:-1])
 
 
-def scan_nothing(rules: Rules, a: int) -> None:
-    rule = rules.rule("start")
-    end = rules.state(rule)
-    rules.scan(rules.start_state(rule), 0, end)
-    rules.final(end)
+def test_a_healed_prompt_stays_canonical(compiler: llmask.Compiler) -> None:
+    tok = compiler.tokenizer
+    ids, prefix = tok.heal(tok.encode("The url is http:"))
+    matcher = compiler.regex("//[a-z]+").matcher(prefix=prefix)
+    while not matcher.is_accepting() or len(matcher.tokens) < 5:
+        matcher.accept_token(min(read_mask(matcher, tok.vocab_size) - set(tok.eos_ids)))
+    assert tok.is_canonical(ids + matcher.tokens)
 
 
-def never_end(rules: Rules, a: int) -> None:
-    rule = rules.rule("start")
-    rules.scan(rules.start_state(rule), a, rules.start_state(rule))
+def test_prefixes_of_schemas_are_remembered(compiler: llmask.Compiler) -> None:
+    tok = compiler.tokenizer
+    grammar = compiler.json_schema({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+    matcher = grammar.matcher(prefix=b" ")
+    assert matcher.grammar is grammar.matcher(prefix=b" ").grammar
+    assert matcher.grammar is not grammar
+    matcher.accept_tokens([*tok.encode(' {"n": 1}'), tok.eos_ids[0]])
+    assert matcher.is_terminated()
+    for number in range(40):
+        grammar.matcher(prefix=b"%d" % number)
+    assert len(grammar._loaded._behind_prefixes) == 16
 
 
-def call_each_other(rules: Rules, a: int) -> None:
-    first, second = rules.rule("first"), rules.rule("second")
-    for rule, other in ((first, second), (second, first)):
-        end = rules.state(rule)
-        rules.call(rules.start_state(rule), other, end)
-        rules.final(end)
-
-
-@pytest.mark.parametrize("write", [call_itself, scan_nothing, never_end, call_each_other])
-def test_a_grammar_of_nothing_is_refused(store: Store, write: Any) -> None:
-    nodes, rules, same = RegexNodes(), Rules(), Rules()
-    write(rules, store.nodes.literal(b"a"))
-    write(same, nodes.literal(b"a"))
-    assert Engine(same, nodes.expressions).start() is None
-    with pytest.raises(llmask.UnsatisfiableSchema) as caught:
-        CompiledGrammar(store, rules)
-    assert str(caught.value) == NOTHING
-
-
-def test_a_grammar_needs_a_start_rule(store: Store) -> None:
-    with pytest.raises(llmask.GrammarError) as caught:
-        CompiledGrammar(store, Rules())
-    assert str(caught.value) == "the start rule is number 0 of 0\n  declare it with Rules.rule"
-
-
-def test_parts_that_derive_nothing_are_left_out(store: Store, tiny_tokenizer: Any) -> None:
-    # start -> "a" | "b" nothing;  nothing -> "c" nothing
-    rules = Rules()
-    start, nothing = rules.rule("start"), rules.rule("nothing")
-    end, middle, stuck = rules.state(start), rules.state(start), rules.state(nothing)
-    a, b, c = (store.nodes.literal(letter) for letter in (b"a", b"b", b"c"))
-    rules.scan(rules.start_state(start), a, end)
-    rules.scan(rules.start_state(start), b, middle)
-    rules.call(middle, nothing, end)
-    rules.scan(rules.start_state(nothing), c, stuck)
-    rules.call(stuck, nothing, stuck)
-    rules.final(end)
-    allowed = read_mask(CompiledGrammar(store, rules).matcher(), tiny_tokenizer.vocab_size)
-    assert {tiny_tokenizer.token_bytes(token) for token in allowed} == {b"a"}
-
-
-def test_the_empty_document_is_a_document(store: Store, tiny_tokenizer: Any) -> None:
-    rules = Rules()
-    rules.final(rules.start_state(rules.rule("start")))
-    matcher = CompiledGrammar(store, rules).matcher()
-    assert matcher.is_accepting()
-    assert read_mask(matcher, tiny_tokenizer.vocab_size) == set(tiny_tokenizer.eos_ids)
-
-
-def test_a_counted_loop_keeps_its_bounds(store: Store, tiny_tokenizer: Any) -> None:
-    # start -> "a" ("a")*, 3 to 5 in all
-    rules = Rules()
-    start = rules.rule("start")
-    loop = rules.state(start)
-    a = store.nodes.literal(b"a")
-    rules.scan(rules.start_state(start), a, loop, rules.guard(add=1, cap=6))
-    rules.scan(loop, a, loop, rules.guard(high=4, add=1, cap=6))
-    rules.final(loop, rules.guard(low=3, high=UNBOUNDED))
-    matcher = CompiledGrammar(store, rules).matcher()
-    ends = []
-    for _ in range(5):
-        matcher.accept_bytes(b"a")
-        ends.append(matcher.is_accepting())
-    assert ends == [False, False, True, True, True]
-    with pytest.raises(llmask.TokenRejected):
-        matcher.accept_bytes(b"a")
-
-
-def test_warnings_and_ledger(tiny_tokenizer: Any) -> None:
-    compiler = llmask.Compiler(tiny_tokenizer)
-    grammar = compiler.json_schema({"type": "array", "maxItems": 2, "not": {"uniqueItems": True}}, unsupported="ignore")
-    assert len(grammar.warnings) == 1
-    assert "uniqueItems" in grammar.warnings[0]
-    assert any("uniqueItems" in str(entry) for entry in grammar.ledger)
-    entries = zip(grammar.ledger, grammar.ledger, strict=True)  # the list is the caller's, and made once all the same
-    assert all(one is again for one, again in entries)
-    assert compiler.regex("a").warnings == []
-    assert compiler.regex("a").ledger == []
-    assert grammar.tokenizer is tiny_tokenizer
-
-
-def test_rows_and_masks_are_counted(tiny_tokenizer: Any) -> None:
-    grammar = llmask.Compiler(tiny_tokenizer).json_schema(True)
-    before = grammar.bytes_used
-    matcher = grammar.matcher()
-    for byte in b'{"a": [1, {"b": [null]}]}':
-        read_mask(matcher, tiny_tokenizer.vocab_size)
-        matcher.accept_bytes(bytes([byte]))
-    assert grammar.bytes_used > before > 0
-
-
-def test_a_grammar_dies_with_its_last_matcher_without_the_collector(tiny_tokenizer: Any) -> None:
-    compiler = llmask.Compiler(tiny_tokenizer, cache_bytes=0)
-    grammar = compiler.json_schema({"type": "object"})
-    matcher = grammar.matcher()
-    reference = weakref.ref(grammar)
-    gc.disable()
-    try:
-        del grammar
-        assert reference() is not None
-        matcher.accept_bytes(b"{")
-        del matcher
-        assert reference() is None
-    finally:
-        gc.enable()
-
-
-def test_a_matcher_outlives_compiler_and_grammar(tiny_tokenizer: Any) -> None:
-    matcher = llmask.Compiler(tiny_tokenizer).json_schema({"type": "array"}).matcher()
-    gc.collect()
-    for byte in b'[1, {"a": "b"}]':
-        read_mask(matcher, tiny_tokenizer.vocab_size)
-        matcher.accept_bytes(bytes([byte]))
-    assert matcher.is_accepting()
-
-
-@pytest.mark.parametrize("is_canonical", [False, True])
-def test_whole_documents_are_accepted_and_nothing_else(default_tokenizer: Any, is_canonical: bool) -> None:
-    grammar = llmask.Compiler(default_tokenizer, canonical=is_canonical).regex("é+|a")
-    for text in ("a", "éé", "é".encode(), bytearray(b"a"), memoryview(b"a")):
-        assert grammar.accepts(text) is True
-    for text in ("", "b", "aa", "é\n", "é".encode()[:1], b"\xff", "\ud800", "a\udc80", b"a\x00"):
-        assert grammar.accepts(text) is False
-
-
-def test_documents_of_a_schema_are_accepted_as_they_are_spelled(byte_tokenizer: Any) -> None:
-    grammar = llmask.Compiler(byte_tokenizer).json_schema({"properties": {"a": {"type": "integer"}, "b": {}}})
-    assert grammar.accepts('{"a": 1, "b": null}')
-    assert not grammar.accepts('{"b": null, "a": 1}')
-    assert not grammar.accepts('{"a": 1')
-    assert not grammar.accepts('{"a": 1} ')
-
-
-def test_max_tokens_and_named_tokens_do_not_hinder_accepting(byte_tokenizer: Any) -> None:
-    compiler = llmask.Compiler(byte_tokenizer)
-    assert compiler.lark('start: a "."\na[max_tokens=3]: /[a-z]+/').accepts("abcdefg.")
-    named = compiler.lark('start: "a" <[65]> | "b"')
-    assert [named.accepts(text) for text in ("a", "b", "aA", "a<[65]>")] == [False, True, False, False]
-
-
-@pytest.mark.parametrize("text", [None, 1, ["a"], {"a": 1}])
-def test_only_texts_are_asked_for(byte_tokenizer: Any, text: Any) -> None:
-    with pytest.raises(llmask.LlmaskError, match=f"a text is str or bytes, not {type(text).__name__}"):
-        llmask.Compiler(byte_tokenizer).regex("a").accepts(text)
-
-
-def test_what_takes_too_long_to_read_is_no_verdict(byte_tokenizer: Any) -> None:
-    compiler = llmask.Compiler(byte_tokenizer, limits=llmask.Limits(max_lexer_states=100))
-    grammar = compiler.regex("[ab]*a[ab]{20}")
-    letters = "".join(random.Random(1).choices("ab", k=9000))
-    with pytest.raises(llmask.LimitExceeded):
-        grammar.accepts(letters)
-    assert grammar.accepts("b" * 9000) is False
+def test_grammars_that_cannot_be_put_behind_say_so(compiler: llmask.Compiler) -> None:
+    grammar = compiler.json_schema({"type": "array", "uniqueItems": True, "items": {"type": "string"}})
+    with pytest.raises(llmask.LlmaskError, match="takes no prefix: a schema that compares texts"):
+        grammar.matcher(prefix=b"x")
+    with pytest.raises(llmask.LlmaskError, match="a prefix is bytes"):
+        compiler.choice(["a"]).matcher(prefix="x")  # type: ignore[arg-type]

@@ -29,7 +29,7 @@ def compiler() -> llmask.Compiler:
 def test_a_text_without_an_end_warns_at_once(compiler: llmask.Compiler, grammar: str, text: str, cause: str) -> None:
     with pytest.warns(llmask.GrammarWarning) as told:
         compiled = compiler.lark(grammar)
-    assert dead_end(compiled.generation) == text.encode()
+    assert dead_end(compiled._loaded.generation) == text.encode()
     (warning,) = compiled.warnings
     assert warning.startswith(f"no document begins with {text!r}, though it may be written: {cause}")
     assert "%ignore), " in warning
@@ -91,7 +91,7 @@ def test_a_part_that_no_document_has_is_told_however_deep_it_lies(compiler: llma
     words = " ".join(f'"{number:04}" "-"' for number in range(dead_ends.MAX_CONFIGURATIONS))
     with pytest.warns(llmask.GrammarWarning, match='a part of the grammar is in no document: NAME takes .* "in"'):
         compiled = compiler.lark(f'start: {words} ("." | NAME "in")\nNAME: /[a-z]+/')
-    assert dead_end(compiled.generation) is None
+    assert dead_end(compiled._loaded.generation) is None
 
 
 def test_the_search_costs_sequences_nothing(compiler: llmask.Compiler) -> None:
@@ -99,7 +99,7 @@ def test_the_search_costs_sequences_nothing(compiler: llmask.Compiler) -> None:
     with pytest.warns(llmask.GrammarWarning):
         searched = compiler.lark('start: "x" A B | "z"\nA: /a+|c/\nB: "ab"')
     n_bytes = searched.bytes_used
-    assert n_bytes == searched.new_generation().table.bytes_used
+    assert n_bytes == searched._loaded.new_generation().table.bytes_used
 
 
 def test_a_limit_met_by_the_search_is_no_error() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import llmask
 from llmask.compiling import documents
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.compiling.documents import documents_of, reading
 from llmask.compiling.likely import Texts
 from llmask.kernels.mask.configurations import REFUSED
@@ -37,8 +37,8 @@ def compiler(default_tokenizer: Any) -> llmask.Compiler:
 
 
 def written(grammar: CompiledGrammar, work: int = 10**6) -> list[str]:
-    texts = Texts(grammar.store, grammar.own_rules, grammar.is_json)
-    return [text.decode() for text in documents_of(grammar.own_rules, texts, work)]
+    texts = Texts(grammar._loaded.store, grammar._loaded.own_rules, grammar._loaded.is_json)
+    return [text.decode() for text in documents_of(grammar._loaded.own_rules, texts, work)]
 
 
 def test_all_options_then_what_must_be_there(compiler: llmask.Compiler) -> None:
@@ -127,16 +127,16 @@ def test_what_is_hard_to_write_is_begun(compiler: llmask.Compiler) -> None:
 
 def test_work_is_bounded(compiler: llmask.Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
     grammar = compiler.json_schema(PERSON)
-    whole = sum(reading(grammar, grammar.own_rules, True))
+    whole = sum(reading(grammar._loaded, grammar._loaded.own_rules, True))
     monkeypatch.setattr(documents, "DOCUMENT_WORK", 20)
-    assert sum(reading(compiler.json_schema(PERSON), grammar.own_rules, True)) < whole
+    assert sum(reading(compiler.json_schema(PERSON)._loaded, grammar._loaded.own_rules, True)) < whole
     monkeypatch.setattr(documents, "MOST_EDGES", 1)
     assert compiler.json_schema(PERSON).warm("documents") == (0.0, 0)
 
 
 def test_tokens_are_read_until_one_is_refused(compiler: llmask.Compiler) -> None:
     grammar = compiler.json_schema(PERSON)
-    generation, tokenizer = grammar.generation, compiler.tokenizer
+    generation, tokenizer = grammar._loaded.generation, compiler.tokenizer
     ids = np.array(tokenizer.encode('{"name": "'), np.int32)
     some = ids.copy()
     assert generation.run(Operation.READ, generation.start, 0, some) > 0

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from llmask import Compiler
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.compiling.likely import END, FREE, Likely, closes
 from llmask.grammar.kinds import SCAN
 from llmask.grammar.tails import Network
@@ -20,7 +20,7 @@ def compiler(byte_tokenizer: Any) -> Compiler:
 
 
 def likely(grammar: CompiledGrammar) -> Likely:
-    return Likely(grammar.store, grammar.own_rules, grammar.is_json)
+    return Likely(grammar._loaded.store, grammar._loaded.own_rules, grammar._loaded.is_json)
 
 
 def after(one: Likely, *words: bytes) -> list[tuple[bytes, ...]]:
@@ -79,8 +79,10 @@ def test_a_lexeme_of_long_strings_has_no_text(compiler: Compiler) -> None:
 )
 def test_listed_words(compiler: Compiler, pattern: str, words: list[bytes] | None) -> None:
     grammar = compiler.regex(pattern)
-    table = grammar.store.table
-    (lexeme,) = {edge.symbol for edges in Network(grammar.own_rules).edges for edge in edges if edge.kind == SCAN}
+    table = grammar._loaded.store.table
+    (lexeme,) = {
+        edge.symbol for edges in Network(grammar._loaded.own_rules).edges for edge in edges if edge.kind == SCAN
+    }
     found = words_of(table, lexeme, 64)
     if words is None:
         assert found is None or (len(found) == 64 and all(grammar.accepts(word) for word in found))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import llmask
+from llmask.compiling.compiled import MadeGrammar
 from llmask.compiling.saved import MOST_GRAMMARS
 from tests.unit.compiling.saved_grammars import KINDS, OBJECT, imported, registry, same
 
@@ -26,7 +27,7 @@ def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
 @pytest.fixture(scope="module")
 def elsewhere(tiny_tokenizer: Any) -> llmask.Compiler:
     """A compiler of an equal tokenizer, made in another way."""
-    vocabulary = tiny_tokenizer.vocabulary
+    vocabulary = tiny_tokenizer._parts.vocabulary
     names = list(vocabulary.texts.strings())
     return llmask.Compiler(llmask.Tokenizer.from_bytes(names, tiny_tokenizer.eos_ids, tiny_tokenizer.special_ids))
 
@@ -79,7 +80,7 @@ def test_limits_and_slices_are_those_of_the_compiler_that_loads(compiler: Any, t
     strict = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(max_compile_work=500))
     with pytest.raises(llmask.LimitExceeded, match="max_compile_work"):
         strict.load(data)
-    assert strict.load(compiler.regex("a").save()).store.limits.max_compile_work == 500
+    assert strict.load(compiler.regex("a").save())._loaded.store.limits.max_compile_work == 500
 
 
 def test_all_that_is_put_together_is_one_compilation(tiny_tokenizer: Any, compiler: Any) -> None:
@@ -140,12 +141,12 @@ def test_canonical_masks_are_not_taken_for_others(default_tokenizer: Any) -> Non
         same(grammar, one.load(grammar.save()))
         with pytest.raises(llmask.LlmaskError, match="the grammar was saved with canonical="):
             other.load(grammar.save())
-    behind = canonical.regex("[a-z]+").matcher(prefix=b"\xffna").grammar
+    behind = llmask.CompiledGrammar(canonical.regex("[a-z]+").matcher(prefix=b"\xffna").grammar)
     assert str(canonical.load(behind.save())) == str(behind)
 
 
 def test_a_grammar_that_nobody_compiled_cannot_be_saved(compiler: Any) -> None:
-    grammar = llmask.CompiledGrammar(compiler.store(), compiler.regex("a").own_rules)
+    grammar = llmask.CompiledGrammar(MadeGrammar(compiler._newest_store(), compiler.regex("a")._loaded.own_rules))
     for one in (grammar, grammar.optional()):
         with pytest.raises(llmask.LlmaskError, match="made of rules of this process"):
             one.save()
@@ -174,10 +175,10 @@ def test_a_schema_that_is_much_larger_as_text_is_refused(compiler: Any) -> None:
 
 def test_too_many_grammars_are_refused(compiler: Any) -> None:
     grammar = compiler.regex("a")
-    recipe = grammar.recipe
+    recipe = grammar._loaded.recipe
     for _ in range(MOST_GRAMMARS):
         recipe = recipe._replace(kind="optional", source=None, options=None, parts=(recipe,))
-    grammar.recipe = recipe
+    grammar._loaded.recipe = recipe
     with pytest.raises(llmask.LimitExceeded, match="from more than 1000 grammars"):
         grammar.save()
 

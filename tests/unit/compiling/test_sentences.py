@@ -10,7 +10,7 @@ import pytest
 
 from llmask import Compiler, LlmaskError
 from llmask.compiling import dead_ends, sentences
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import GrammarNotice, LimitExceeded
 from llmask.matching import finish
 
@@ -206,7 +206,7 @@ def test_no_document_is_shorter_than_the_shortest_one(
     for _ in range(costly(30)):
         schema = small_schema(rng)
         grammar = compiler.json_schema(schema, property_order=order, whitespace="compact")
-        blind, _ = sentences._Reader(grammar)._ending(grammar.generation.start, 3000)
+        blind, _ = sentences._Reader(grammar._loaded)._ending(grammar._loaded.generation.start, 3000)
         if blind is not None:
             n += 1
             assert len(grammar.shortest()) == len(blind), (schema, blind)

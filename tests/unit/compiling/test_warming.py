@@ -13,7 +13,7 @@ import pytest
 
 import llmask
 from llmask.compiling import warming
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.matching.ahead import is_missing
 
 PERSON: dict[str, Any] = {

@@ -39,6 +39,6 @@ SCHEMA = {
 )
 def test_options_that_take_a_text(byte_tokenizer: Any, options: dict[str, Any], text: str, relaxed: Any) -> None:
     grammar = Compiler(byte_tokenizer).json_schema(SCHEMA, **options)
-    assert grammar.recipe is not None
-    source = Source(grammar.store, grammar.recipe.source, grammar.recipe.options)
+    assert grammar._loaded.recipe is not None
+    source = Source(grammar._loaded.store, grammar._loaded.recipe.source, grammar._loaded.recipe.options)
     assert relaxed_options(source, Text(text.encode(), text.endswith("}"))) == relaxed

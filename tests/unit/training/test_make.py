@@ -24,8 +24,8 @@ def test_the_shipped_tokenizer_is_as_described(default_tokenizer):
     assert default_tokenizer.special_ids == [32_767]
     assert default_tokenizer.token_name(32_767) == make.END_NAME
     assert [default_tokenizer.token_bytes(token) for token in range(256)] == [bytes([byte]) for byte in range(256)]
-    assert len(default_tokenizer.trie.duplicates) == 0
-    merges = default_tokenizer.vocabulary.encoder.merges
+    assert len(default_tokenizer._parts.trie.duplicates) == 0
+    merges = default_tokenizer._parts.vocabulary.encoder.merges
     assert merges.n_strings == 32_768 - 257
 
 

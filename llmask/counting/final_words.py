@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...encoders.bpe import BpeEncoder
+from ..encoders.bpe import BpeEncoder
 
 ROW_WIDTH = 4
 END, NEEDED, TOTAL, RESTART = range(ROW_WIDTH)  # of a row, as in llmask/kernels/encoders/bpe_incremental.py
@@ -24,7 +24,7 @@ class FinalWords:
     """The final words of a text that grows at its end, and how far what follows them was read."""
 
     def __init__(self, encoder: BpeEncoder) -> None:
-        from ...kernels.encoders import bpe_append
+        from ..kernels.encoders import bpe_append
 
         self._tables = encoder.tables
         self._rows = np.empty((FIRST_ROWS, ROW_WIDTH), np.int32)

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ...arguments import as_integer
-from ...encoders.bpe import BpeEncoder
-from ...encoders.tables import address_of
-from ...errors import VocabularyError
-from ..tokenizer import Tokenizer
+from ..arguments import as_integer
+from ..encoders.bpe import BpeEncoder
+from ..encoders.tables import address_of
+from ..errors import VocabularyError
+from ..tokenizer.tokenizer import Tokenizer
 from .final_words import ROW_WIDTH
 from .growing import as_bytes, check_tokenizer
 
@@ -52,7 +52,7 @@ class IntervalCounter:
             )
         self._text = text
         self._n_characters = len(text)
-        if self._encoder is None or tokenizer.has_names(text):
+        if self._encoder is None or tokenizer._parts.has_names(text):
             self._encoder = None
             tokenizer.count(text)
             return
@@ -65,8 +65,8 @@ class IntervalCounter:
         return IntervalCounter, (self._tokenizer, self._text)
 
     def _note(self, encoder: BpeEncoder) -> None:
-        from ...kernels.encoders.bpe_intervals import COUNTER
-        from ...kernels.machine import jit
+        from ..kernels.encoders.bpe_intervals import COUNTER
+        from ..kernels.machine import jit
 
         tables, n_bytes = encoder.tables, len(self._data)
         rows = np.empty((n_bytes + 2, ROW_WIDTH), np.int32)  # memory is taken as they are written

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...arguments import as_integer
-from ...encoders.bpe import BpeEncoder
-from ...errors import VocabularyError
-from ..tokenizer import Tokenizer
+from ..arguments import as_integer
+from ..encoders.bpe import BpeEncoder
+from ..errors import VocabularyError
+from ..tokenizer.tokenizer import Tokenizer
 from .final_words import END, RESTART, ROW_WIDTH, TOTAL, FinalWords
 
 STEP = 6  # rows that are measured at a time when text is prepended
@@ -51,7 +51,7 @@ def check_tokenizer(tokenizer: Tokenizer) -> BpeEncoder | None:
     """
     if not isinstance(tokenizer, Tokenizer):
         raise VocabularyError(f"a Tokenizer is wanted, not {type(tokenizer).__name__}", help="give a llmask.Tokenizer")
-    return tokenizer.part_encoder
+    return tokenizer._parts.part_encoder
 
 
 class GrowingText(ABC):
@@ -93,7 +93,7 @@ class GrowingText(ABC):
         if self._n_unnamed is None:
             return encoder.encode_bytes(text)
         ids: list[int] = []
-        for part in self._tokenizer.cut_names(text):
+        for part in self._tokenizer._parts.cut_names(text):
             ids += [part] if isinstance(part, int) else encoder.encode_bytes(part)
         return ids
 
@@ -111,7 +111,7 @@ class GrowingText(ABC):
 
     def _look_for_names(self, part: bytes) -> None:
         """Note whether `part`, what was pushed with what may make a name together with it, names tokens."""
-        if self._n_unnamed is None and self._encoder is not None and self._tokenizer.has_names(part):
+        if self._n_unnamed is None and self._encoder is not None and self._tokenizer._parts.has_names(part):
             self._n_unnamed = len(self._lengths) - 1
 
     def _forget_names(self) -> None:
@@ -188,7 +188,7 @@ class AppendableEncoder(GrowingText):
             self._text, self._address = grown, grown.ctypes.data
         self._text[self._n_bytes : end] = memoryview(data)
         self._lengths.append(self._n_bytes)
-        longest = self._tokenizer.longest_name
+        longest = self._tokenizer._parts.longest_name
         if longest:
             self._look_for_names(self._text[max(self._n_bytes - longest + 1, 0) : end].tobytes())
         self._n_bytes, self._count = end, None
@@ -298,7 +298,7 @@ class PrependableEncoder(GrowingText):
         first = len(self._bytes) - n_bytes
         self._bytes[first : first + len(data)] = np.frombuffer(data, np.uint8)
         self._lengths.append(self._n_bytes)
-        longest = self._tokenizer.longest_name
+        longest = self._tokenizer._parts.longest_name
         if longest:
             self._look_for_names(self._bytes[first : first + len(data) + longest - 1].tobytes())
         self._n_bytes, self._count = n_bytes, None
