@@ -31,8 +31,8 @@ from bench.engines import adapter
 from bench.engines.base import Engine
 from bench.vocabularies import encoder
 from llmask import Compiler, Tokenizer
-from llmask.compiling import ready
 from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.sources import ready_files
 from llmask.grammar.expressions import Choice, Expression, Reference, Repeat, Sequence, choice, sequence, written
 
 LANGUAGES = ("python", "sql", "c")
@@ -201,7 +201,7 @@ def main() -> None:
     tokenizer = Tokenizer.default()
     for language in arguments.language or LANGUAGES:
         ready_grammar = Compiler(tokenizer).grammar(language)
-        text = plain_text(ready_grammar, ready.files()[language])
+        text = plain_text(ready_grammar, ready_files()[language])
         grammars = {}
         print(f"{language}: {len(text)} characters of grammar")
         for name, engine in engines.items():

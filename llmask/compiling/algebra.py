@@ -49,13 +49,13 @@ from ..grammar.repetitions import MOST_COUNT, folded
 from ..grammar.rules import Rules
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import spend
-from .forms import START
 
 if TYPE_CHECKING:
     from ..regex.nodes import RegexNodes
 
 Together = Callable[[list[Expression]], Expression]
 
+START = "start"
 MOST_PARTS = 10_000  # lexemes and references; some seconds
 PART_WORK = 20  # units, that is microseconds, for each of them
 EDGE_WORK = 15  # units for an edge of rules that go in as they are

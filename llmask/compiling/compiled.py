@@ -24,8 +24,8 @@ from ..store.loaded_grammar import LoadedGrammar
 from ..store.store import Store
 from ..work import metered
 from . import notices
-from .forms import choice_text, lexeme_as_grammar, pattern_text
-from .recipe import Recipe
+from .recipes import Recipe
+from .sources import choice_text, lexeme_as_grammar, pattern_text
 
 if TYPE_CHECKING:
     from ..explaining.explain import Embedded
@@ -130,7 +130,7 @@ class MadeGrammar(LoadedGrammar, Shared):
         """The schemas of the JSON in its texts: its own, or those of a structural tag, of which tools are one."""
         from ..explaining.explain import Embedded
         from ..explaining.refusals import Source
-        from .tags import schemas_in_tag, tag_of_tools
+        from .sources import schemas_in_tag, tag_of_tools
 
         own, recipe = self._schema(), self.recipe
         if own is not None:
@@ -187,7 +187,7 @@ class MadeGrammar(LoadedGrammar, Shared):
 
     def save(self) -> bytes:
         """See `CompiledGrammar.save`."""
-        from .saved import saved
+        from .recipes import saved
 
         return saved(self.recipe, self.tokenizer.digest, self.store.is_canonical)
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from .warming import Warmed
 
 
+MOST_STATES = 2000  # of rules that a notebook shows
+
+
 class CompiledGrammar(Shared):
     """What `Compiler` returns; make one `Matcher` a sequence from it.
 
@@ -342,9 +345,19 @@ class CompiledGrammar(Shared):
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        from .notebook import grammar_view
+        from ..tokenizer.notebook import escaped, folded, heading, page, table
 
-        return grammar_view(repr(self), self.warnings, self.ledger, len(self._loaded.own_rules.state_rules), self.rules)
+        parts, n_states = [heading(repr(self))], len(self._loaded.own_rules.state_rules)
+        if self.warnings:
+            parts.append(table(("warnings",), [(text,) for text in self.warnings]))
+        if self.ledger:
+            rows = [[str(cell) for cell in row] for row in self.ledger]
+            parts.append(table(("where", "keyword", "what became of it"), rows))
+        if n_states > MOST_STATES:
+            parts.append(f"<div>{escaped(f'rules of {n_states:,} states; print(grammar.rules()) writes them')}</div>")
+        else:
+            parts.append(folded("rules", str(self.rules())))
+        return page(parts)
 
 
 def _loaded_of(what: str, grammar: Any) -> MadeGrammar:

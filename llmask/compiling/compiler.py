@@ -28,15 +28,13 @@ from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer
 from ..work import Meter, active
 from . import notices
-from . import pickles as pickles  # copyreg learns there how grammars are pickled
 from .compiled import MadeGrammar
 from .compiled_grammar import CompiledGrammar
-from .grammar_cache import GrammarCache
+from .grammar_cache import Compiled, GrammarCache
 from .making import made, made_lark
-from .recipe import Recipe
-from .statistics import Compiled
+from .recipes import Recipe, loaded
+from .sources import check_length, find_ready, grammar_text, tag_of_tools
 from .stores import is_outgrown, new_store, store_in_use
-from .texts import check_length, grammar_text
 from .warming import check_time, warm_new
 
 CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 ms
@@ -432,7 +430,6 @@ class Compiler(Shared):
         >>> grammar = compiler.tools([add], model="qwen-3", tool_choice="required")
         """
         from ..frontends.tools import located
-        from .tags import tag_of_tools
 
         chosen = {"model": model, "tool_choice": owned(tool_choice), "parallel": parallel, "reasoning": reasoning}
         chosen |= {"property_order": property_order, "unsupported": unsupported}
@@ -499,9 +496,7 @@ class Compiler(Shared):
         >>> import llmask
         >>> grammar = llmask.Compiler(llmask.Tokenizer.default()).grammar("arithmetic")
         """
-        from . import ready
-
-        kind, text, is_exact = ready.find(name)
+        kind, text, is_exact = find_ready(name)
         if kind == ".gbnf":
             return self.gbnf(text)
         if kind == ".lark":
@@ -548,8 +543,6 @@ class Compiler(Shared):
         >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
         >>> grammar = compiler.load(compiler.regex("[a-z]+").save())
         """
-        from .saved import loaded
-
         recipe = loaded(data, self.tokenizer.digest, self._is_canonical, self.limits)
         return self._cached(("loaded", bytes(data)), lambda: self._make(recipe))
 

@@ -17,8 +17,8 @@ from ..regex.word_lists import literals_node
 from ..store.store import Store
 from ..work import spend
 from .compiled import MadeGrammar, lexeme_grammar, literal_grammar, pattern_grammar, put_together
-from .forms import choice_text, schema_grammar
-from .recipe import Recipe
+from .recipes import Recipe
+from .sources import choice_text, schema_grammar
 
 if TYPE_CHECKING:
     from ..grammar.expressions import Expression
@@ -159,7 +159,7 @@ def _made_tag(store: Store, recipe: Recipe) -> MadeGrammar:
 
 
 def _made_tools(store: Store, recipe: Recipe) -> MadeGrammar:
-    from .tags import tag_of_tools
+    from .sources import tag_of_tools
 
     return tag_grammar(store, tag_of_tools(store.tokenizer, recipe.source, **recipe.options)[0])
 

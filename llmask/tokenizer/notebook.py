@@ -2,7 +2,7 @@
 
 Notebooks show what an object's `_repr_html_` returns. Everything that comes from outside, tokens, keys, patterns,
 passes `escaped`, so that no name becomes markup; every list and text is cut at a length that a page can hold.
-The views of matchers and grammars are in matching/notebook.py and compiling/notebook.py.
+The views of matchers are in matching/notebook.py, that of a grammar is in `CompiledGrammar._repr_html_`.
 
 In: texts, tokens. Out: HTML without scripts, links or styles from elsewhere. Cost: 1 ms.
 """

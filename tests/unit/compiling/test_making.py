@@ -9,7 +9,7 @@ import pytest
 import llmask
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.compiling.making import made
-from llmask.compiling.recipe import Recipe
+from llmask.compiling.recipes import Recipe
 from tests.reference.definition import read_mask
 
 

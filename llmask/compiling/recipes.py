@@ -1,22 +1,31 @@
-r"""Recipes of grammars as bytes, and back: what `grammar.save()` gives and `Compiler.load` takes, and pickles hold.
+r"""Recipes: what grammars are compiled from, which is what `grammar.save()`, `Compiler.load` and pickles hold.
+
+    json_schema       the schema, SchemaOptions             choice            the texts
+    regex             the pattern; method                   structural_tag    the document
+    gbnf, ebnf        the text                              tools             the functions; the arguments of `tools`
+    lark              the text; the arguments of `lark`,    literal           bytes: the prefix of a canonical grammar
+                      names of compiled grammars, which
+                      are its parts
+    union, concat, optional, repeat                         the parts; low and high
+
+Every grammar of a compiler is made from its recipe (making.py) and keeps it, so that it can be made again elsewhere:
 
     {"llmask":"grammar","version":1,"tokenizer":"7dba...","canonical":false,"grammars":[             one line of JSON
      {"kind":"json_schema","texts":[18],"options":{"max_whitespace":1}},
      {"kind":"regex","texts":[3]},{"kind":"union","parts":[0,1]}]}\n
     {"type":"integer"}a+b                                                                            the texts, in a row
 
-The last grammar is the one that was saved; parts are numbers of earlier ones. Texts stand as they are, so that the
-whole is hardly longer than its sources. Nothing in it runs, and everything is checked: it may come from strangers.
+The last grammar is the one that was saved; parts are numbers of earlier ones. Texts are written as they are, so that
+the whole is hardly longer than its sources. Nothing in it runs, and everything is checked: it may come from strangers.
 
-In: a recipe; bytes. Out: bytes; a recipe. Cost: that of reading and writing JSON.
+In: what callers give, checked; bytes. Out: `Recipe`; bytes. Cost: that of reading and writing JSON.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
-from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from ..errors import GrammarError, LimitExceeded, LlmaskError
@@ -24,7 +33,6 @@ from ..frontends.json_schema import SchemaOptions
 from ..frontends.json_schema.reading.inputs import is_like_text, json_text, schema_of
 from ..frontends.json_schema.reading.registries import Described, Taken, described, registry_of
 from ..limits import Limits
-from .recipe import Recipe
 
 FORMAT = "grammar"
 VERSION = 1
@@ -35,15 +43,65 @@ SCHEMA_OPTIONS = tuple(field.name for field in fields(SchemaOptions) if field.na
 LARK_OPTIONS = ("start", "lexer", "ties")
 
 
-Parts = tuple[Recipe, ...]
+class Recipe(NamedTuple):
+    """How a grammar is made.
 
-
-class Written(NamedTuple):
-    """One recipe, its parts left out: texts as they are, options in JSON's types."""
+    kind     a line of the table above
+    source   what was given, as a copy of our own
+    options  how it is read; the limits left out
+    parts    the grammars that it was put together from
+    taken    of a schema with a registry: what was taken from that when it was compiled
+    """
 
     kind: str
-    texts: list[str]
-    options: dict[str, Any]
+    source: Any = None
+    options: Any = None
+    parts: tuple[Recipe, ...] = ()
+    taken: list[Taken] | tuple[()] = ()
+
+    def in_order(self) -> list[Recipe]:
+        """All parts, those of parts included, each once and before what it is a part of; the recipe itself is last."""
+        found: dict[int, Recipe] = {}
+        waiting = [self]
+        while waiting:
+            here = waiting[-1]
+            missing = [part for part in here.parts if id(part) not in found]
+            if missing:
+                waiting += missing
+            else:
+                found[id(waiting.pop())] = here
+        return list(found.values())
+
+    @property
+    def lead(self) -> bytes:
+        """The literal before a document, which only the prefix of a canonical grammar is; or nothing."""
+        is_led = self.kind == "concat" and self.parts[0].kind == "literal"
+        return bytes(self.parts[0].source) if is_led else b""
+
+    def is_json(self) -> bool:
+        """Whether sentences are JSON documents, the lead left aside."""
+        document = self.parts[1] if self.lead else self
+        return all(part.kind in ("json_schema", "union") for part in document.in_order())
+
+
+Written = tuple[list[str], dict[str, Any]]  # of one recipe, its parts left out: texts, options in JSON's types
+
+
+class Form(NamedTuple):
+    """How recipes of a kind are written and read.
+
+    source   the source as a text, and back; None: there is none
+    options  names and types
+    n_parts  how many grammars it is put together from
+    fits     whether a source and options of the right types are right
+    wrong    what is said where they are not
+    """
+
+    source: tuple[Callable[[Any, str], str], Callable[[str], Any]] | None = None
+    options: Mapping[str, tuple[type, ...]] | None = None
+    n_parts: int = 0
+    fits: Callable[[Any, Any], bool] = lambda source, options: True
+    wrong: str = ""
 
 
 def saved(recipe: Recipe | None, tokenizer: str, is_canonical: bool) -> bytes:
@@ -74,13 +132,13 @@ def saved(recipe: Recipe | None, tokenizer: str, is_canonical: bool) -> bytes:
     numbers = {id(one): number for number, one in enumerate(recipes)}
     entries, texts = [], []
     for one in recipes:
-        written = _WRITE[one.kind](one)
-        encoded = [text.encode("utf-8", "surrogatepass") for text in written.texts]
-        entry: dict[str, Any] = {"kind": written.kind}
+        written, options = _written(one)
+        encoded = [text.encode("utf-8", "surrogatepass") for text in written]
+        entry: dict[str, Any] = {"kind": one.kind}
         if encoded:
             entry["texts"] = [len(text) for text in encoded]
-        if written.options:
-            entry["options"] = written.options
+        if options:
+            entry["options"] = options
         if one.parts:
             entry["parts"] = [numbers[id(part)] for part in one.parts]
         entries.append(entry)
@@ -180,19 +238,18 @@ def _read_grammars(entries: Any, body: bytes, limits: Limits) -> Recipe:
     at = 0
     for number, value in enumerate(entries):
         entry = _Entry(value, number)
-        kind, lengths = entry.kind(), entry.numbers("texts", len(body))
-        texts = []
-        for length in lengths:
+        for length in entry.numbers("texts", len(body)):
             if at + length > len(body):
                 raise _damaged("its texts end early", number)
             try:
-                texts.append(body[at : at + length].decode("utf-8", "surrogatepass"))
+                entry.texts.append(body[at : at + length].decode("utf-8", "surrogatepass"))
             except UnicodeDecodeError:
                 raise _damaged("a text is not UTF-8", number) from None
             at += length
-        parts = tuple(found[part] for part in entry.numbers("parts", number - 1))
-        found.append(_READ[kind](entry, texts, parts, limits))
-        entry.end()
+        entry.parts = tuple(found[part] for part in entry.numbers("parts", number - 1))
+        found.append(_read(entry, limits))
+        if entry.options:
+            raise entry.damaged(f"it has no option {min(entry.options)!r:.40}")
     if at != len(body):
         raise _damaged("its texts go on after their end")
     return found[-1]
@@ -209,17 +266,16 @@ class _Entry:
         self.options: dict[str, Any] = value.get("options", {})
         if type(self.options) is not dict:
             raise self.damaged("its options are no object")
+        kind = value.get("kind")
+        if type(kind) is not str or kind not in FORMS:
+            raise self.damaged(f"there is no kind {kind!r:.40}")
+        self.kind: str = kind
+        self.texts: list[str] = []
+        self.parts: tuple[Recipe, ...] = ()
 
     def damaged(self, what: str) -> GrammarError:
         """The error that names it."""
         return _damaged(what, self.number)
-
-    def kind(self) -> str:
-        """One of the known kinds."""
-        kind = self._value.get("kind")
-        if type(kind) is not str or kind not in _READ:
-            raise self.damaged(f"there is no kind {kind!r:.40}")
-        return kind
 
     def numbers(self, name: str, most: int) -> list[int]:
         """A list of whole numbers up to `most`."""
@@ -242,21 +298,10 @@ class _Entry:
             raise self.damaged(f"the option {name} is no list of what it should be")
         return rows
 
-    def only(self, texts: list[str]) -> str:
-        """The one text that there is."""
-        if len(texts) != 1:
-            raise self.damaged(f"it has {len(texts)} texts")
-        return texts[0]
-
-    def check(self, parts: Parts, n_parts: int) -> None:
+    def check_parts(self, n_parts: int) -> None:
         """Refuse another number of parts."""
-        if len(parts) != n_parts:
-            raise self.damaged(f"it has {len(parts)} parts")
-
-    def end(self) -> None:
-        """Refuse options that nobody took."""
-        if self.options:
-            raise self.damaged(f"it has no option {min(self.options)!r:.40}")
+        if len(self.parts) != n_parts:
+            raise self.damaged(f"it has {len(self.parts)} parts")
 
 
 def _json(value: Any, what: str) -> str:
@@ -283,7 +328,37 @@ def _json(value: Any, what: str) -> str:
         ) from None
 
 
-# --- kinds, written
+# --- forms of kinds
+
+
+def _written(recipe: Recipe) -> Written:
+    if recipe.kind == "json_schema":
+        return _write_schema(recipe)
+    if recipe.kind == "lark":
+        return _write_lark(recipe)
+    form = FORMS[recipe.kind]
+    texts = [] if form.source is None else [form.source[0](recipe.source, f"the source of kind {recipe.kind}")]
+    return texts, recipe.options or {}
+
+
+def _read(entry: _Entry, limits: Limits) -> Recipe:
+    if entry.kind == "json_schema":
+        return _read_schema(entry, limits)
+    if entry.kind == "lark":
+        return _read_lark(entry)
+    form, source, options = FORMS[entry.kind], None, None
+    entry.check_parts(form.n_parts)
+    if form.source is None and entry.texts:
+        raise entry.damaged("it has a text")
+    if form.options is not None:
+        options = {name: entry.take(name, kinds, USUAL.get(name)) for name, kinds in form.options.items()}
+    if form.source is not None:
+        if len(entry.texts) != 1:
+            raise entry.damaged(f"it has {len(entry.texts)} texts")
+        source = form.source[1](entry.texts[0])
+    if not form.fits(source, options):
+        raise entry.damaged(form.wrong)
+    return Recipe(entry.kind, source, options, entry.parts)
 
 
 def _write_schema(recipe: Recipe) -> Written:
@@ -297,7 +372,7 @@ def _write_schema(recipe: Recipe) -> Written:
             documents.append({"uri": one.uri, "specification": one.specification, **place})
             if one.inside is None:
                 texts.append(_json(one.contents, f"the document {one.uri}"))
-    return Written(recipe.kind, texts, options)
+    return texts, options
 
 
 def _write_lark(recipe: Recipe) -> Written:
@@ -315,33 +390,14 @@ def _write_lark(recipe: Recipe) -> Written:
     if folder is not None:
         options["files"] = [[*key, read.folder] for key, read in folder.reads.items()]
         texts += [read.text for read in folder.reads.values()]
-    return Written(recipe.kind, texts, options)
+    return texts, options
 
 
-def _write_text(recipe: Recipe) -> Written:
-    return Written(recipe.kind, [recipe.source], recipe.options or {})
-
-
-def _write_document(recipe: Recipe) -> Written:
-    return Written(recipe.kind, [_json(recipe.source, f"the source of kind {recipe.kind}")], recipe.options or {})
-
-
-def _write_literal(recipe: Recipe) -> Written:
-    return Written(recipe.kind, [recipe.source.hex()], {})
-
-
-def _write_parts(recipe: Recipe) -> Written:
-    return Written(recipe.kind, [], recipe.options or {})
-
-
-# --- kinds, read
-
-
-def _read_schema(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -> Recipe:
-    entry.check(parts, 0)
+def _read_schema(entry: _Entry, limits: Limits) -> Recipe:
+    entry.check_parts(0)
     documents = entry.take("documents", (list, type(None)))
     options: dict[str, Any] = {name: entry.options.pop(name) for name in SCHEMA_OPTIONS if name in entry.options}
-    rest = iter(texts)
+    rest = iter(entry.texts)
     schema = _value_of(next(rest, ""))
     taken: list[Taken] | tuple[()] = ()
     if documents is not None:
@@ -369,18 +425,18 @@ def _value_of(text: str) -> Any:
     return schema_of(text, len(text))  # the whole was measured before
 
 
-def _read_lark(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -> Recipe:
+def _read_lark(entry: _Entry) -> Recipe:
     from ..frontends.lark.folders import Folder, Read
 
     compiled: list[Any] = entry.take("compiled", (list, type(None))) or []
     if not all(map(is_spelled, compiled)) or len(set(compiled)) < len(compiled):
         raise entry.damaged("the option compiled is no list of names")
-    entry.check(parts, len(compiled))
+    entry.check_parts(len(compiled))
     start, lexer = entry.take("start", (str,), "start"), entry.take("lexer", (str,), "greedy")
     options = {"start": start, "lexer": lexer, "ties": entry.take("ties", (str, type(None)))}
     if lexer not in ("greedy", "exact") or options["ties"] not in ("first", "all", None):
         raise entry.damaged("there is no such lexer, or no such ties")
-    rest = iter(texts)
+    rest = iter(entry.texts)
     text = next(rest, "")
     grammars: dict[str, Any] | None = None
     for name, is_text in entry.rows("grammars", (str, bool)):
@@ -395,23 +451,8 @@ def _read_lark(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) ->
     if next(rest, None) is not None:
         raise entry.damaged("it has more texts than grammars and files")
     folder = Folder(None, reads) if reads else None
-    return Recipe("lark", text, {**options, "grammars": grammars, "folder": folder, "compiled": tuple(compiled)}, parts)
-
-
-def _read_pattern(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -> Recipe:
-    entry.check(parts, 0)
-    method = entry.take("method", (str,))
-    if method not in ("fullmatch", "search"):
-        raise entry.damaged("there is no such method")
-    return Recipe("regex", entry.only(texts), {"method": method})
-
-
-def _read_choice(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -> Recipe:
-    entry.check(parts, 0)
-    choices = _value_of(entry.only(texts))
-    if type(choices) is not list or not choices or not all(is_spelled(text) for text in choices):
-        raise entry.damaged("its choices are no texts")
-    return Recipe("choice", choices)
+    options |= {"grammars": grammars, "folder": folder, "compiled": tuple(compiled)}
+    return Recipe("lark", text, options, entry.parts)
 
 
 def is_spelled(text: Any) -> bool:
@@ -419,66 +460,46 @@ def is_spelled(text: Any) -> bool:
     return type(text) is str and not any(0xD800 <= ord(letter) < 0xE000 for letter in text)
 
 
-def _read_text(kind: str, entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -> Recipe:
-    entry.check(parts, 0)
-    return Recipe(kind, entry.only(texts))
+def _are_choices(source: Any, options: Any) -> bool:
+    return type(source) is list and bool(source) and all(map(is_spelled, source))
 
 
-def _read_tag(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -> Recipe:
-    entry.check(parts, 0)
-    return Recipe("structural_tag", _value_of(entry.only(texts)))
-
-
-def _read_tools(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -> Recipe:
-    entry.check(parts, 0)
-    options = {
-        "model": entry.take("model", (str,)),
-        "tool_choice": entry.take("tool_choice", (str, dict)),
-        "parallel": entry.take("parallel", (bool,)),
-        "reasoning": entry.take("reasoning", (bool, str)),
-        "property_order": entry.take("property_order", (str,), "declared"),  # of grammars that say nothing
-        "unsupported": entry.take("unsupported", (str,), "error"),
-    }
-    return Recipe("tools", _value_of(entry.only(texts)), options)
-
-
-def _read_literal(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -> Recipe:
-    entry.check(parts, 0)
+def _bytes_of(text: str) -> bytes | None:
     try:
-        return Recipe("literal", bytes.fromhex(entry.only(texts)))
+        return bytes.fromhex(text)
     except ValueError:
-        raise entry.damaged("its bytes are not hexadecimal") from None
+        return None
 
 
-def _read_parts(kind: str, n_parts: int, entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -> Recipe:
-    entry.check(parts, n_parts)
-    if texts:
-        raise entry.damaged("it has a text")
-    if kind != "repeat":
-        return Recipe(kind, parts=parts)
-    return Recipe(kind, None, {"low": entry.take("low", (int,)), "high": entry.take("high", (int, type(None)))}, parts)
-
-
-_WRITE: dict[str, Callable[[Recipe], Written]] = {
-    "json_schema": _write_schema,
-    "lark": _write_lark,
-    "literal": _write_literal,
-    **dict.fromkeys(("regex", "gbnf", "ebnf"), _write_text),
-    **dict.fromkeys(("choice", "structural_tag", "tools"), _write_document),
-    **dict.fromkeys(("union", "concat", "optional", "repeat"), _write_parts),
-}
-_READ: dict[str, Callable[[_Entry, list[str], Parts, Limits], Recipe]] = {
-    "json_schema": _read_schema,
-    "lark": _read_lark,
-    "literal": _read_literal,
-    "regex": _read_pattern,
-    "gbnf": partial(_read_text, "gbnf"),
-    "ebnf": partial(_read_text, "ebnf"),
-    "choice": _read_choice,
-    "structural_tag": _read_tag,
-    "tools": _read_tools,
-    "union": partial(_read_parts, "union", 2),
-    "concat": partial(_read_parts, "concat", 2),
-    "optional": partial(_read_parts, "optional", 1),
-    "repeat": partial(_read_parts, "repeat", 1),
+USUAL = {"property_order": "declared", "unsupported": "error"}  # of tools, where an earlier version says nothing
+TEXT = (lambda source, what: source), str
+JSON = _json, _value_of
+HEXADECIMAL = (lambda source, what: source.hex()), _bytes_of
+FORMS: dict[str, Form] = {
+    **dict.fromkeys(("json_schema", "lark"), Form()),  # which have functions of their own
+    **dict.fromkeys(("gbnf", "ebnf"), Form(TEXT)),
+    "regex": Form(
+        *(TEXT, {"method": (str,)}),
+        fits=lambda source, options: options["method"] in ("fullmatch", "search"),
+        wrong="there is no such method",
+    ),
+    "choice": Form(JSON, fits=_are_choices, wrong="its choices are no texts"),
+    "structural_tag": Form(JSON),
+    "tools": Form(
+        JSON,
+        {
+            "model": (str,),
+            "tool_choice": (str, dict),
+            "parallel": (bool,),
+            "reasoning": (bool, str),
+            "property_order": (str,),
+            "unsupported": (str,),
+        },
+    ),
+    "literal": Form(
+        HEXADECIMAL, fits=lambda source, options: source is not None, wrong="its bytes are not hexadecimal"
+    ),
+    **dict.fromkeys(("union", "concat"), Form(n_parts=2)),
+    "optional": Form(n_parts=1),
+    "repeat": Form(options={"low": (int,), "high": (int, type(None))}, n_parts=1),
 }

@@ -13,7 +13,7 @@ import pytest
 
 import llmask
 from llmask.compiling.compiled import MadeGrammar
-from llmask.compiling.saved import MOST_GRAMMARS
+from llmask.compiling.recipes import MOST_GRAMMARS, Recipe
 from tests.unit.compiling.saved_grammars import KINDS, OBJECT, imported, registry, same
 
 pytestmark = pytest.mark.filterwarnings("ignore::llmask.GrammarWarning")
@@ -387,3 +387,22 @@ def test_texts_like_marks_of_numbers_are_written_twice_at_most(compiler: Any, mo
     assert 0 < n_calls <= 2
     assert compiler.load(data).accepts(dumps(texts[7]))
     assert b"0.1000000000000000000001" in data
+
+
+def test_parts_come_once_and_before_what_they_are_in() -> None:
+    one, other = Recipe("regex", "a"), Recipe("regex", "a")  # equal, and two
+    both = Recipe("union", parts=(one, other))
+    whole = Recipe("concat", parts=(both, Recipe("optional", parts=(both,))))
+    order = whole.in_order()
+    assert [id(recipe) for recipe in order].count(id(both)) == 1
+    assert len(order) == 5
+    assert order[-1] is whole
+    for place, recipe in enumerate(order):
+        assert all(any(part is before for before in order[:place]) for part in recipe.parts)
+
+
+def test_long_chains_take_no_recursion_and_doubled_ones_no_time() -> None:
+    recipe = Recipe("regex", "a")
+    for _ in range(5000):
+        recipe = Recipe("concat", parts=(recipe, recipe))
+    assert len(recipe.in_order()) == 5001
