@@ -6,7 +6,7 @@
     configuration    debug.configuration(matcher)    both, and the tokens of the mask by where they come from
 
 All of it is read from the memory that kernels work on, not from what frontends wrote. Nothing is built: where a mask
-is not there yet, `fill_bitmask` makes it. A matcher stands for its own place; a grammar takes the number of a row or
+is not there yet, `fill_bitmask` makes it. A matcher means its own place; a grammar takes the number of a row or
 configuration of its newest tables. `str` of what is returned is for people, the fields are for tests.
 
 In: a matcher, or a grammar and a number. Out: named tuples. Cost: about 20 us an edge of the rules.
@@ -54,7 +54,7 @@ FLAGS = {
 class Item(NamedTuple):
     """A dotted item: what of a rule was read, and what may follow.
 
-    text       the line of `str(rules)` that the state stands in, with a dot
+    text       the line of `str(rules)` with the state, and a dot in it
     parameter  what the run has counted or collected, "" where its rule does neither
     origin     the row that the run began in; of a Leo item the row that holds its items
     state      of the rule, a number
@@ -211,7 +211,7 @@ def configuration(of: Any, number: int | None = None) -> Configuration:
 
 
 def n_rows(of: Any) -> int:
-    """How many rows there are, those of Leo items included."""
+    """How many rows there are, rows of Leo items included."""
     return int(_tables(of).generation.table.view.kernels.count)
 
 

@@ -199,7 +199,7 @@ def _refuse_lost(part: LoadedGrammar) -> None:
 
 
 def _refuse_comparing(rules: Rules) -> None:
-    """Refuse rules that compare values, as those of a schema may."""
+    """Refuse rules that compare values, as a schema's may."""
     if any(kind >= CALL_NEW for kind in rules.edges[1::EDGE_FIELDS]):
         raise GrammarError(
             "a schema that compares texts (uniqueItems, minProperties, ...) cannot be put together with others",

@@ -127,7 +127,7 @@ class MadeGrammar(LoadedGrammar, Shared):
         return dotted_rules(sequence, recipe.kind, recipe.source)
 
     def embedded(self) -> list[Embedded]:
-        """The schemas of the JSON in its texts: its own, or those of a structural tag, of which tools are one."""
+        """The schemas of the JSON in its texts: its own, or what a structural tag holds; tools are such a tag."""
         from ..explaining.explain import Embedded
         from ..explaining.refusals import Source
         from .sources import schemas_in_tag, tag_of_tools
@@ -326,7 +326,7 @@ def lexeme_grammar(
 
 
 def pattern_grammar(store: Store, node: int, pattern: str, is_search: bool) -> MadeGrammar:
-    """A grammar whose documents are those of a pattern; its captures are what its named groups match."""
+    """A grammar of the texts that a pattern matches; its captures are what its named groups match."""
     groups = None
     if "(?P<" in pattern:
         from ..frontends.regex.groups import named_groups

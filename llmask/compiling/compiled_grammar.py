@@ -93,9 +93,9 @@ class CompiledGrammar(Shared):
 
         Raises
         ------
-        LlmaskError : the prefix is no bytes, or a canonical grammar cannot be put behind one; stop tokens are no ids of
+        LlmaskError : the prefix is no bytes, or a canonical grammar cannot follow one; stop tokens are no ids of
             the vocabulary, or the grammar is canonical or has max_tokens.
-        LimitExceeded : put behind the prefix it is too large.
+        LimitExceeded : with the prefix it is too large.
         """
         return self._loaded.matcher(prefix, on_limit, stop_tokens, terminate_at_end)
 
@@ -201,11 +201,11 @@ class CompiledGrammar(Shared):
         return explanation_of_document(Matcher(self._loaded), self._loaded.embedded(), data)
 
     def rules(self) -> Rules:
-        """Its rules, of which `str` is a text for people (llmask/grammar/notation.py).
+        """Its rules; `str` of them is a text for people (llmask/grammar/notation.py).
 
         Of grammars whose rules are written while sequences are read, these are all that are written so far. A schema
         that compares values (`uniqueItems`) has a rule more for each set of values that a sequence had to leave out:
-        `new(a)` stands for `a` and all of those. A rule with a parameter has the states for those values of it that a
+        `new(a)` means `a` and all of these. A rule with a parameter has the states for those values of it that a
         sequence has reached: `late(a::3)` with an arrow, and without one where nothing is written yet.
 
         Examples

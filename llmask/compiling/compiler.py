@@ -62,7 +62,7 @@ class Compiler(Shared):
 
     Raises
     ------
-    GrammarError : a slice is none.
+    GrammarError : a slice is malformed.
     LlmaskError : an argument is of the wrong type.
     LimitExceeded : the limits are too low for what all grammars share.
     VocabularyError : canonical masks are not built for this vocabulary.
@@ -152,9 +152,9 @@ class Compiler(Shared):
         ----------
         schema : the schema as a mapping or bool, as JSON text (`str` or `bytes`, read exactly), or, with pydantic
             installed, a type: a model, dataclass, TypedDict, NamedTuple, Enum, Literal, Union or any other annotation.
-            A function stands for an object of its parameters.
+            A function means an object of its parameters.
         whitespace : "flexible" (JSON's, between any two lexemes), "compact" (none), or a pattern in Python's syntax:
-            white space between two lexemes matches it, and must stand there unless it matches the empty text.
+            white space between two lexemes matches it, and is required unless it matches the empty text.
         max_whitespace : longest run of white space, in bytes.
         indent : write the document as `json.dumps(indent=indent)` does, line by line; exact down to 32 levels of what
             the schema refers to (fewer where that takes 100,000 edges), below that by at least as many.
@@ -165,12 +165,12 @@ class Compiler(Shared):
         registry : a `referencing.Registry` with the documents that references name.
         unique_keys : False: keys without a schema of their own may be repeated where that is harmless.
         closed : objects that declare properties and say nothing of other keys (no `additionalProperties`,
-            `patternProperties`, `unevaluatedProperties`) take no others. None: those of types are closed.
+            `patternProperties`, `unevaluatedProperties`) take no others. None: the objects of types are closed.
         numbers : "json": in every writing, but where a keyword constrains them with an exponent only from 1e16 on and
             below 1e-4; integers without exponent, where `const` and `enum` do not list them; 1.0 is the integer 1.
             "typed": nor with a fraction. "plain": no exponents, listed numbers short. None: for types "typed".
         escapes : in strings: "free", all, but with a pattern or format none of a letter, digit or sign that no program
-            escapes; "all"; "minimal", where JSON has no other spelling; or letters behind a backslash, of `"/\bfnrtu`.
+            escapes; "all"; "minimal", where JSON has no other spelling; or letters after a backslash, of `"/\bfnrtu`.
         literals : "json": declared keys and strings of `const` and `enum` are written as
             `json.dumps(ensure_ascii=False)` does; "any": in every spelling.
         dialect : "openapi-3.0" reads a Schema Object of OpenAPI 3.0, with `nullable`; None: what `$schema` declares.
@@ -220,7 +220,7 @@ class Compiler(Shared):
         indent: int | str | None = None,
         escapes: str | Iterable[str] = "free",
     ) -> CompiledGrammar:
-        """Any JSON object; the options are those of `json_schema`.
+        """Any JSON object; `json_schema` explains the options.
 
         Raises
         ------
@@ -257,7 +257,7 @@ class Compiler(Shared):
 
         Raises
         ------
-        GrammarError : the grammar is malformed (with line and column), names a token that is none, or derives nothing.
+        GrammarError : the grammar is malformed (with line and column), names an unknown token, or derives nothing.
         LimitExceeded : it is too large, or nests too deep.
 
         Examples
@@ -311,8 +311,8 @@ class Compiler(Shared):
             Earley parser does with `lexer="dynamic_complete"`; priorities and `ties` have no meaning there.
         ties : "first": as above. "all": every terminal that ends there is followed, as llguidance does. By default
             "all" in grammars with a line `%llguidance {...}`, "first" in others.
-        directory : where the files of relative imports (`%import .file.name`) are; without it there are none.
-        grammars : what `@name` stands for: by name, another grammar as text, a JSON schema, or what this compiler made.
+        directory : where the files of relative imports (`%import .file.name`) are; without it they are refused.
+        grammars : what `@name` means: by name, another grammar as text, a JSON schema, or what this compiler made.
 
         Raises
         ------
@@ -407,10 +407,10 @@ class Compiler(Shared):
             mixed as you like: dicts, or values of pydantic models.
         model : "llama-3", "hermes", "qwen-2.5", "qwen-3", "qwen-3-coder", "mistral", "mistral-v11", "deepseek-v3",
             "deepseek-v3.1", "deepseek-v3.2", "gpt-oss", "kimi-k2", "glm-4.5", "minimax-m1" or "minimax-m2".
-        tool_choice : "auto": text in which calls may stand; "required": calls only; "none": text without calls; or
+        tool_choice : "auto": text that may hold calls; "required": calls only; "none": text without calls; or
             `{"name": ...}` (OpenAI's longer form, too): calls of this function only.
         parallel : whether there may be several calls; the end of one is else the end of the response.
-        reasoning : True: a section of reasoning (`<think>...</think>`) stands before all else. "optional": it may.
+        reasoning : True: a section of reasoning (`<think>...</think>`) comes before all else. "optional": it may.
             "open": the prompt ends inside of it. False: there is none.
         property_order : "any": arguments come in any order, each once; "declared": in the order of the schema.
         unsupported : "error" refuses what cannot be enforced; "ignore" loosens that argument alone, with a warning.
@@ -443,12 +443,12 @@ class Compiler(Shared):
         """Compile what OpenAI's clients send as `response_format`, as `text.format`, or as a custom tool.
 
         The types are "json_schema", "json_object", "text" (any text), "grammar" and "custom" (`lark` with `ties="all"`,
-        or `regex`), and "structural_tag". A schema is compiled as it stands: `name`, `description` and `strict` change
-        no text. Places in warnings and in the ledger are those of the schema.
+        or `regex`), and "structural_tag". A schema is compiled as it is: `name`, `description` and `strict` change
+        no text. Places in warnings and in the ledger are places in the schema.
 
         Parameters
         ----------
-        form : a dict, JSON text, or a value of a pydantic model, as those of the package openai.
+        form : a dict, JSON text, or a value of a pydantic model, such as the package openai has.
         options : of `json_schema`, for where the response is JSON; they have no meaning elsewhere.
 
         Raises
@@ -489,7 +489,7 @@ class Compiler(Shared):
 
         Raises
         ------
-        GrammarError : there is none of that name.
+        GrammarError : no ready grammar has that name.
 
         Examples
         --------
@@ -504,7 +504,7 @@ class Compiler(Shared):
         return self.json_schema(text)
 
     def choice(self, choices: Iterable[str]) -> CompiledGrammar:
-        """Compile a list of texts, exactly one of which has to be written.
+        """Compile a list of texts, and exactly one of them has to be written.
 
         Raises
         ------

@@ -9,7 +9,7 @@ A lexeme takes every byte that it can, so `A: /a+/  B: /ab/  start: A B` accepts
                    no end is reached, though all that follows it was seen, is a dead end
 
 What was not seen within the limits of the search is taken to have an end, so whatever is reported is true, and deep
-dead ends are not found. Nor are those behind tokens that the grammar names by their ids, and those of grammars with
+dead ends are not found. Nor are dead ends after tokens that the grammar names by their ids, or of grammars with
 max_tokens, which closes a terminal that would take all.
 
 In: a grammar. Out: warnings, or an error where it has no document at all. Cost: some us an edge and lexeme; the search

@@ -1,7 +1,7 @@
 """What is likely to be written next: the lexemes that may come at a place of a derivation, with texts as models write.
 
 Names, numbers, dates, addresses (TYPICAL); where a lexeme lists words, these. Only where few of them match there are a
-shortest string and random ones, too. Between lexemes stands what JSON is mostly written with, in one line or several.
+shortest string and random ones, too. Between lexemes comes what JSON is mostly written with, in one line or several.
 
 In: derivations of a grammar. Out: texts. Cost: 5 us a step of a derivation that is new, 0.1 to 1 ms for a new lexeme.
 """
@@ -42,7 +42,7 @@ ENOUGH = 3  # typical texts of a lexeme, beside which no others are looked for
 RANDOM_BYTES = (3, 8)  # how long the others get before they look for an end
 COUNTED = b"a1"  # in turn: hardly any vocabulary has them as one token
 MOST_COUNTED = 64  # characters of a text in which they are counted
-LEADS = ("", "\n")  # some tokenizers put a blank in front of a text; nothing is split across a line
+LEADS = ("", "\n")  # some tokenizers add a blank before a text; nothing is split across a line
 LONGEST = 500  # bytes of a shortest string; where it is longer, typical texts have to do: 10 ms
 MOST_SEARCHED = 500  # nodes, for one string of a lexeme: 25 ms
 SEARCHED_SOON = 20  # the same where one is to be found soon
@@ -52,7 +52,7 @@ ENDS = ()  # the texts of the end, where everything is derived
 
 
 class Option(NamedTuple):
-    """A lexeme that may come next: texts of it, the likely one first, and the place behind it."""
+    """A lexeme that may come next: texts of it, the likely one first, and the place after it."""
 
     texts: tuple[bytes, ...]
     place: int
@@ -62,7 +62,7 @@ END = Option(ENDS, NOTHING)
 
 
 class Texts:
-    """Texts of lexemes, and what stands between them, for one thread.
+    """Texts of lexemes, and what comes between them, for one thread.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Texts:
         self._blanks: dict[bytes, bool] = {}  # is it ignored?
 
     def between(self, before: bytes, word: bytes, depth: int | None) -> bytes:
-        """What stands between two lexemes.
+        """What comes between two lexemes.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class Likely:
 
 
 def tokens_of(tokenizer: Tokenizer, text: bytes) -> list[int]:
-    """The tokens of a text without a blank that the tokenizer puts in front; none where tokens do not spell it."""
+    """The tokens of a text without the blank that the tokenizer adds; no tokens where they do not spell it."""
     spelling = tokenizer._parts.vocabulary.tokens.get
     with suppress(LlmaskError, UnicodeDecodeError):
         for lead in LEADS:

@@ -139,7 +139,7 @@ def made_lark(store: Store, recipe: Recipe, parts: Sequence[MadeGrammar] = ()) -
 
 
 def _named(store: Store, name: str, part: MadeGrammar) -> Expression:
-    """A grammar that was compiled as what `@name` stands for."""
+    """A compiled grammar as the expression that `@name` means."""
     if part.store is not store:
         raise GrammarError(
             f"@{name} belongs to a different compiler, or the compiler has begun a new store since",

@@ -2,7 +2,7 @@
 
 `grammar.warnings` has the sentences. The warning says how many and where the first is, and no more of the schema:
 Python keeps the text of every warning that it has shown, so that strangers' schemas could fill memory. For the same
-reason there is none where limits are as tight as those for strangers.
+reason no warning is given where limits are as tight as `Limits.for_untrusted()`.
 
 In: a compiled grammar. Out: a warning at the caller's line. Cost: none without warnings, else some microseconds.
 """

@@ -60,7 +60,7 @@ class Recipe(NamedTuple):
     taken: list[Taken] | tuple[()] = ()
 
     def in_order(self) -> list[Recipe]:
-        """All parts, those of parts included, each once and before what it is a part of; the recipe itself is last."""
+        """All parts, and parts of parts, each once and before what it is a part of; the recipe itself is last."""
         found: dict[int, Recipe] = {}
         waiting = [self]
         while waiting:
@@ -90,7 +90,7 @@ Written = tuple[list[str], dict[str, Any]]  # of one recipe, its parts left out:
 class Form(NamedTuple):
     """How recipes of a kind are written and read.
 
-    source   the source as a text, and back; None: there is none
+    source   the source as a text, and back; None: the kind has no source
     options  names and types
     n_parts  how many grammars it is put together from
     fits     whether a source and options of the right types are right

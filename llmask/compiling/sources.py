@@ -1,4 +1,4 @@
-"""Sources of grammars as callers give them: ready ones by name, texts, tools; and the texts of those that are none.
+"""Sources of grammars as callers give them: ready grammars by name, texts, tools; and patterns and schemas as text.
 
     NAME.lark, NAME.gbnf, NAME.schema.json      a ready grammar in `grammars/`; opens with its language and version
     NAME.samples.json                           texts to accept and to reject
@@ -62,7 +62,7 @@ def find_ready(name: Any) -> tuple[str, str, bool]:
 
     Raises
     ------
-    GrammarError : there is none of that name.
+    GrammarError : no ready grammar has that name.
     """
     known = ready_files()
     if not isinstance(name, str) or name not in known:

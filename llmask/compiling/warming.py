@@ -1,6 +1,6 @@
 """Masks that are built before they are asked for: what can come next is explored, likely texts first.
 
-A place is a configuration behind a token, the bytes that were written since, and the place of a derivation. From each
+A place is a configuration after a token, the bytes that were written since, and the place of a derivation. From each
 one goes on with every lexeme that may come next; the text since the last token is split as the tokenizer splits it, all
 tokens but the last are taken, and masks are built on the way. What is not the first choice (another property than the
 next one) is a deviation, another text of a lexeme counts as two; places with fewer deviations are explored first, those
@@ -52,8 +52,8 @@ class Warmed(NamedTuple):
     n_masks: int
 
 
-# Configuration behind a token, bytes since, place of the derivation, how many brackets are open (-1: in one line). A
-# plain tuple, because the garbage collector does not go through those of numbers and bytes.
+# Configuration after a token, bytes since, place of the derivation, how many brackets are open (-1: in one line). A
+# plain tuple, because the garbage collector does not go through tuples of numbers and bytes.
 Place = tuple[int, bytes, int, int]
 
 
@@ -129,7 +129,7 @@ class _Search:
         self._build(here)
 
     def _take(self, here: int, token: int) -> int:
-        """The configuration behind a token; the mask before it is built."""
+        """The configuration after a token; the mask before it is built."""
         after = self._after.get((here, token))
         if after is None:
             self._build(here)

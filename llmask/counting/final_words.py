@@ -49,7 +49,7 @@ class FinalWords:
         self._state_address = self._state.ctypes.data
 
     def _begin_behind(self, n_rows: int) -> None:
-        """Make the state that of a text which ends behind so many rows."""
+        """Make the state the one of a text that ends after so many rows."""
         self._n_rows = n_rows
         end, total = (int(self._rows[n_rows - 1, i]) if n_rows else 0 for i in (END, TOTAL))
         self._n_read, self._last = end, total

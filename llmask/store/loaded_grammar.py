@@ -88,7 +88,7 @@ class LoadedGrammar:
         self.generation = Generation(store, self._source)
 
     def generation_after(self, old: Generation) -> Generation:
-        """The tables for sequences that leave `old`; made when there are none yet."""
+        """The tables for sequences that leave `old`; they are made for the first that asks."""
         with self.store.lock:
             if self.generation is old:
                 with unmetered():  # compiling was bounded
@@ -142,20 +142,7 @@ class LoadedGrammar:
         return Grammar({"start": Inclusion(self.own_rules, "rules")})
 
     def rules(self) -> Rules:
-        """Its rules, of which `str` is a text for people (llmask/grammar/notation.py).
-
-        Of grammars whose rules are written while sequences are read, these are all that are written so far. A schema
-        that compares values (`uniqueItems`) has a rule more for each set of values that a sequence had to leave out:
-        `new(a)` stands for `a` and all of those. A rule with a parameter has the states for those values of it that a
-        sequence has reached: `late(a::3)` with an arrow, and without one where nothing is written yet.
-
-        Examples
-        --------
-        >>> import llmask
-        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
-        >>> print(compiler.gbnf('root ::= "a" root "b" | [0-9]+').rules())
-        root: "a" root "b" | /[0-9]+/
-        """
+        """See `CompiledGrammar.rules`."""
         from ..grammar.expressions import Lexeme, leaves
 
         grammar = self.grammar

@@ -1,6 +1,6 @@
 """The slices of a tokenizer: families of tokens whose masks are computed once.
 
-JSON's slices hold the tokens of 1 to k code points that may stand unescaped in a string, for a few k. A string body
+JSON's slices hold the tokens of 1 to k code points that may be unescaped in a string, for a few k. A string body
 with room for k more code points copies the mask of the largest slice that fits and walks the trie of the other tokens
 only. A string of a bounded length takes the mask without a bound, less the tokens that are longer than its room.
 
@@ -99,11 +99,11 @@ def slices_of(
     Parameters
     ----------
     run : runs an operation of `kernels.engine.build` on the store, see `store.Builder.run`.
-    others : slices beside those of this module, as `read_slice` reads them.
+    others : slices besides the ones of this module, as `read_slice` reads them.
 
     Raises
     ------
-    GrammarError : one of them is none.
+    GrammarError : one of them is malformed.
     """
     wanted = [(utf8_char(nodes, members), most) for members, most in SLICES]
     wanted += [read_slice(nodes, text) for text in others]

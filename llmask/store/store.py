@@ -92,7 +92,7 @@ class Builder:
                 code = slots[STORE.reached]
                 if code == store_layout.NEEDS_VARIANT:
                     return engine.VARIANT_NEEDED
-                error = self._limit_error(code, grammar)
+                error = self._limit_error(code)
         if self.lock.turn.locked():  # who waits has to wake up, and to wait for the interpreter then
             self.lock.let_in()
         if error is not None:
@@ -105,7 +105,7 @@ class Builder:
         """Regex nodes in the store."""
         return int(self.table.array[STORE.n_nodes])
 
-    def _limit_error(self, code: int, grammar: Table | None) -> LimitExceeded:
+    def _limit_error(self, code: int) -> LimitExceeded:
         if code == memory.LIMIT_WORK:
             meter = active.meter
             if meter is not None:

@@ -36,7 +36,7 @@ class _Counting(Protocol):
 
 
 def find_chunk(tokenizer: _Counting, text: str, start: int, n: int) -> int:
-    """End of the chunk that begins at `start`; `start` where there is none."""
+    """End of the chunk that begins at `start`; `start` where no chunk is small enough."""
     n_characters = 8 * max(n, 1) + 32
     while True:
         window = text[start : start + n_characters]

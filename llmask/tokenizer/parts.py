@@ -214,7 +214,7 @@ class TokenizerParts:
 
         Parameters
         ----------
-        data : UTF-8, which may end inside of a character; bytes that are none are certain of nothing.
+        data : UTF-8, which may end inside of a character; bytes that are not UTF-8 have no certain tokens.
         may_end : `data` may be the whole text.
         first_bytes : bool[256], with which bytes the text may go on; None: any.
         allows : whether the text may go on with some bytes; None: always.

@@ -1,6 +1,6 @@
 """Tokenizer: a vocabulary with its encoder and its trie; what a grammar is compiled for.
 
-A grammar sees tokens as bytes. **Special tokens have no bytes**: control tokens, those that stand for the unknown,
+A grammar sees tokens as bytes. **Special tokens have no bytes**: control tokens, the token of what is unknown,
 unused ids and all end-of-sequence ids can be named by a grammar, but no text produces them. User-defined tokens are
 text: a person added "<tool>" so that it is one token, and a string may contain these six characters.
 
@@ -43,7 +43,7 @@ class Tokenizer(TokenSources):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """The old name of `warm`, which goes when those of llmask/deprecated.py do."""
+            """The old name of `warm`, which goes when the names of llmask/deprecated.py do."""
             if name == "prepare":
                 return self.warm
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -58,7 +58,7 @@ class Tokenizer(TokenSources):
         return self.__copy__()  # what it holds is never changed
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """What is pickled: the vocabulary, of which a tokenizer is made where it arrives, or is there already."""
+        """What is pickled: the vocabulary. Where it arrives a tokenizer is made of it, unless one is in use."""
         return (arrived, (self._parts.vocabulary,)) if type(self) is Tokenizer else super().__reduce_ex__(protocol)
 
     @property
@@ -77,7 +77,7 @@ class Tokenizer(TokenSources):
 
     @property
     def store_bytes(self) -> int:
-        """Memory of the tables that grammars of this tokenizer share, in bytes, those of grammars left aside."""
+        """Memory of the tables that grammars of this tokenizer share, in bytes; not of a grammar's own."""
         return sum(store.bytes_used for store in tuple(self._parts.stores))
 
     @property
@@ -137,7 +137,7 @@ class Tokenizer(TokenSources):
         Parameters
         ----------
         ids : token ids.
-        skip_special : special tokens are left out; False: their names stand in the text, as `encode(...,
+        skip_special : special tokens are left out; False: their names are in the text, as `encode(...,
             parse_special=True)` reads them. Ids that no token has are never seen.
 
         Raises
@@ -179,7 +179,7 @@ class Tokenizer(TokenSources):
             "greedy": the longest token at each place; "minimal": as few tokens as can be (neither for WordPiece, which
             takes the longest tokens of each word anyway). BPE vocabularies also have
             "table" and "heap", which give the same ids as "exact" in other ways, and "dropout".
-        add_special : also the tokens that the model expects before and behind a text, as the file says.
+        add_special : also the tokens that the model expects before and after a text, as the file says.
         dropout : for "dropout": the probability that a merge is passed over (BPE-Dropout, 2020).
         seed : for "dropout": the same seed gives the same ids.
 
@@ -309,7 +309,7 @@ class Tokenizer(TokenSources):
         return chunks
 
     def is_canonical(self, ids: Iterable[int]) -> bool:
-        """Whether encoding what the tokens spell gives these tokens; special ones stand for themselves.
+        """Whether encoding what the tokens spell gives these tokens; special tokens are taken as they are.
 
         False where the tokens spell no whole characters.
 
@@ -339,7 +339,7 @@ class Tokenizer(TokenSources):
 
         Neighbours inside of a word must be compatible, and in BPE that is enough: a word is encoded as a sequence of
         which every two neighbours are. Where a word ends the splitter decides, so two tokens that are not compatible
-        may still meet in a longer text: "12" and "345" do behind "9" where digits are grouped by three.
+        may still meet in a longer text: "12" and "345" do after "9" where digits are grouped by three.
 
         Raises
         ------
