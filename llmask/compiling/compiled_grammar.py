@@ -14,12 +14,12 @@ from ..matching.matcher import Matcher
 from ..matching.sequence import ALL_TAKEN
 from ..store.copying import Shared
 from ..tokenizer.tokenizer import Tokenizer
-from .compiled import MadeGrammar
+from .made_grammar import MadeGrammar
 
 if TYPE_CHECKING:
+    from ..asking.ambiguity import Ambiguity
+    from ..asking.warming import Warmed
     from ..matching.explanation import Explanation
-    from .ambiguity import Ambiguity
-    from .warming import Warmed
 
 
 MOST_STATES = 2000  # of rules that a notebook shows
@@ -254,7 +254,7 @@ class CompiledGrammar(Shared):
         return self._loaded.sentences.shortest_of(self._loaded)
 
     def ambiguity(self) -> Ambiguity | None:
-        """A sentence with two derivations, where a bounded search finds one; None says nothing (ambiguity.py).
+        """A sentence with two derivations, where a bounded search finds one; None says nothing (asking/ambiguity.py).
 
         Rules that derive nothing or are never used are in `warnings`.
 
@@ -268,12 +268,12 @@ class CompiledGrammar(Shared):
         >>> llmask.Compiler(llmask.Tokenizer.default()).gbnf('root ::= root "+" root | "1"').ambiguity()
         b'1+1+1'
         """
-        from .ambiguity import ambiguous_sentence
+        from ..asking.ambiguity import ambiguous_sentence
 
         return ambiguous_sentence(self._loaded)
 
     def warm(self, seconds: float | str | None = None, masks: int | None = None) -> Warmed:
-        """Build masks before they are asked for, by exploring what is likely to be written (warming.py).
+        """Build masks before they are asked for, by exploring what is likely to be written (asking/warming.py).
 
         Tells the share of what it found that is `explored`, and how many masks that took (`n_masks`). Without bounds it
         ends in 10 ms mostly, in seconds at most. Nothing is explored of parametric rules, named tokens, `max_tokens`.
@@ -281,8 +281,8 @@ class CompiledGrammar(Shared):
         Parameters
         ----------
         seconds, masks : after which it ends; getting ready (5 us an edge of the rules) may take longer. "documents" in
-            place of seconds: a document with all options is read, and one with what must be there (documents.py); half
-            a millisecond mostly, three at most.
+            place of seconds: a document with all options is read, and one with what must be there; half a millisecond
+            mostly, three at most (asking/documents.py).
 
         Raises
         ------
@@ -295,7 +295,7 @@ class CompiledGrammar(Shared):
         >>> grammar.warm().explored
         1.0
         """
-        from .warming import warmed
+        from ..asking.warming import warmed
 
         loaded = self._loaded
         return warmed(loaded, loaded.own_rules, loaded.is_json, seconds, masks)

@@ -17,6 +17,7 @@ from typing import Any
 
 from .. import forks
 from ..arguments import as_flag, as_list
+from ..asking.warming import check_time, warm_new
 from ..errors import GrammarError, LlmaskError
 from ..frontends.json_schema.reading.inputs import is_document, key_of, schema_of
 from ..frontends.json_schema.reading.options import options_within
@@ -28,14 +29,13 @@ from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer
 from ..work import Meter, active
 from . import notices
-from .compiled import MadeGrammar
 from .compiled_grammar import CompiledGrammar
 from .grammar_cache import Compiled, GrammarCache
+from .made_grammar import MadeGrammar
 from .making import made, made_lark
 from .recipes import Recipe, loaded
 from .sources import check_length, find_ready, grammar_text, tag_of_tools
 from .stores import is_outgrown, new_store, store_in_use
-from .warming import check_time, warm_new
 
 CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 ms
 Settings = tuple[Tokenizer, Limits, int, bool, tuple[str, ...], float | str | None]  # as `Compiler` has its parameters

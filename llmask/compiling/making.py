@@ -16,7 +16,7 @@ from ..grammar.lowered import Lowered
 from ..regex.word_lists import literals_node
 from ..store.store import Store
 from ..work import spend
-from .compiled import MadeGrammar, lexeme_grammar, literal_grammar, pattern_grammar, put_together
+from .made_grammar import MadeGrammar, lexeme_grammar, literal_grammar, pattern_grammar, put_together
 from .recipes import Recipe
 from .sources import choice_text, schema_grammar
 
@@ -117,9 +117,9 @@ def made_lark(store: Store, recipe: Recipe, parts: Sequence[MadeGrammar] = ()) -
     GrammarError : a part is of another store, or has what grammars lose that are put together.
     LimitExceeded : the parts are too large.
     """
+    from ..asking.algebra import is_any_greedy
+    from ..asking.dead_ends import dead_end_warnings
     from ..frontends.lark import compile_lark
-    from .algebra import is_any_greedy
-    from .dead_ends import dead_end_warnings
 
     options = recipe.options
     is_exact = options["lexer"] == "exact"
@@ -145,7 +145,7 @@ def _named(store: Store, name: str, part: MadeGrammar) -> Expression:
             f"@{name} belongs to a different compiler, or the compiler has begun a new store since",
             help="compile both with one compiler, one after the other",
         )
-    from .algebra import included
+    from ..asking.algebra import included
 
     try:
         return included(part, f"@{name}")

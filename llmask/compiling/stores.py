@@ -26,7 +26,7 @@ from ..store.lock import Waits
 from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer
 from ..work import unmetered
-from .compiled import MadeGrammar
+from .made_grammar import MadeGrammar
 from .making import made, made_schema
 from .recipes import Recipe, loaded
 

@@ -1,7 +1,7 @@
 """Rules that are loaded into a store: what sequences know of their grammar.
 
-`CompiledGrammar` (llmask/compiling/compiled.py) adds what its users ask of it. It is immutable to them and shared by
-all sequences; what it derives lazily is a cache.
+`CompiledGrammar` (llmask/compiling/compiled_grammar.py) is how users have it. It is immutable and shared by all
+sequences; what it derives lazily is a cache.
 
 In: `Rules` of a frontend. Out: the tables of its sequences. Cost: about 20 us and 0.1 us an edge.
 """

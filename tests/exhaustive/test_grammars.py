@@ -57,7 +57,7 @@ def store(tokenizer: Any, request: pytest.FixtureRequest) -> Any:
 
 def compiled(store: Any, world: World, rng: random.Random) -> Any:
     """The grammar; with parts also with as many links (leo_items.py) as there can be, some or all taken apart."""
-    from llmask.compiling.compiled import MadeGrammar
+    from llmask.compiling.made_grammar import MadeGrammar
 
     store.table.view.quick_work = rng.choice((0, 64, 2000))  # ticks
     if store.table.view.least_part != 1:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.debug import configuration
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.kinds import CALL, CALL_NEW, CALL_OPEN, CALL_PLAIN, EDGE_FIELDS, SCAN, SKIP

@@ -92,7 +92,7 @@ def step(size: int, effort: float) -> int:
 @pytest.mark.long
 @pytest.mark.parametrize("size", range(1, MAX_SIZE + 1))
 def test_nodes_give_the_masks_of_the_definition(store: Any, size: int, rng: random.Random, effort: float) -> None:
-    from llmask.compiling.compiled import MadeGrammar
+    from llmask.compiling.made_grammar import MadeGrammar
 
     for number, expression in enumerate(expressions(size)[:: step(size, effort)]):
         node = to_node(store.nodes, expression)
@@ -111,7 +111,7 @@ def test_nodes_give_the_masks_of_the_definition(store: Any, size: int, rng: rand
 def test_larger_nodes_drawn_at_random_give_the_masks_of_the_definition(
     store: Any, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:
-    from llmask.compiling.compiled import MadeGrammar
+    from llmask.compiling.made_grammar import MadeGrammar
 
     def draw(size: int) -> Expression:
         if size <= 2:

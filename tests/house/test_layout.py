@@ -15,7 +15,7 @@ ORDER = (
     *("errors.py", "limits.py", "work.py", "arguments.py", "forks.py"),
     *("kernels", "vocabulary", "trie", "encoders", "tokenizer", "counting", "defaults"),
     *("regex", "grammar", "frontends"),
-    *("store", "mask", "matching", "canonical", "debug.py", "explaining", "compiling", "samplers"),
+    *("store", "mask", "matching", "canonical", "debug.py", "explaining", "asking", "compiling", "samplers"),
     *("integrations", "deprecated.py", "cli", "prebuilt"),
 )
 INSIDE = {
@@ -53,9 +53,12 @@ INSIDE = {
             "reasoning.py",
         ),
     ),
+    "asking": (
+        *("algebra.py", "likely.py", "documents.py", "sentences.py", "ambiguity.py", "dead_ends.py", "warming.py"),
+    ),
     "compiling": (
-        *("tool_calls.py", "algebra.py", "likely.py", "documents.py", "sentences.py", "ambiguity.py", "dead_ends.py"),
-        *("notices.py", "warming.py", "sources.py", "recipes.py", "compiled.py", "compiled_grammar.py", "making.py"),
+        *("tool_calls.py", "notices.py", "sources.py", "recipes.py", "made_grammar.py", "compiled_grammar.py"),
+        "making.py",
         *("stores.py", "grammar_cache.py", "compiler.py", "first_uses.py"),
     ),
 }

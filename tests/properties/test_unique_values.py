@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN, RuleId
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store

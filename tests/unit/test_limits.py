@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.kinds import CALL_OPEN
 from llmask.grammar.rules import Rules
 from llmask.kernels.tables import grammar_layout, store_layout

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.kinds import UNBOUNDED
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store

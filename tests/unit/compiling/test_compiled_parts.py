@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.compiling.making import made
 from tests.unit.compiling.saved_grammars import same, walk_together
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from tests.reference.definition import read_mask
 from tests.unit.compiling.saved_grammars import KINDS, OBJECT, imported, same, walk_together
 

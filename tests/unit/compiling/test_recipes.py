@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.compiling.recipes import MOST_GRAMMARS, Recipe
 from tests.unit.compiling.saved_grammars import KINDS, OBJECT, imported, registry, same
 

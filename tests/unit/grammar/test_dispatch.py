@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.dispatch import dispatch, text_without
 from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, choice, sequence, written

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
 from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Reference, Repeat, choice, sequence
 from llmask.grammar.inclusion import derives_nothing_too, include
 from llmask.grammar.lower import lower

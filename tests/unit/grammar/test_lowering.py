@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
 from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.errors import GrammarError, LlmaskError, UnsatisfiableSchema
 from llmask.grammar.expressions import (
     EMPTY,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling import dead_ends, sentences
-from llmask.compiling.compiled import MadeGrammar
+from llmask.asking import dead_ends, sentences
 from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.frontends.lark import compile_lark
 from llmask.grammar import no_dead_ends as module
 from llmask.grammar.blocked import blocked

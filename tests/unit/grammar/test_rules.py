@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.kinds import ANOTHER, CALL, COUNT, EDGE_FIELDS, GUARD_FIELDS, NO_GUARD, SCAN, SKIP, UNBOUNDED
 from llmask.grammar.rules import Rules, RuleTemplate
 from llmask.store.store import Store

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.debug import n_rows
 from llmask.grammar import tails
 from llmask.grammar.kinds import CALL, EDGE_FIELDS

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.errors import TokenRejected
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from llmask import work
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.rules import Rules
 from llmask.kernels.tables.operations import Operation

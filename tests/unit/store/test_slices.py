@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.compiling.compiled import lexeme_grammar
+from llmask.compiling.made_grammar import lexeme_grammar
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_string_body
 from llmask.regex.code_points import TEXT

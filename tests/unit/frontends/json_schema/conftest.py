@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from llmask import allocate_bitmask
-from llmask.compiling.compiled import MadeGrammar
 from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.frontends.json_schema import SchemaGrammar, SchemaOptions, compile_schema
 from llmask.limits import Limits
 from llmask.matching.matcher import Matcher

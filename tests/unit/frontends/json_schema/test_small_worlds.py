@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from llmask.compiling.compiled import MadeGrammar
 from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.rules import Rules
 from tests.unit.frontends.json_schema.small_worlds import (
     DRAFTS,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar import overlaps as module_of_overlaps

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.frontends.json_schema import compile_schema
 from llmask.grammar.dispatch import dispatch
 from llmask.grammar.exact import sealed as module

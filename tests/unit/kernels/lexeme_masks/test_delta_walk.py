@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar, lexeme_grammar
+from llmask.compiling.made_grammar import MadeGrammar, lexeme_grammar
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.dispatch import dispatch
 from llmask.grammar.exact.fusing import exact_rules

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
 from tests.reference.definition import read_mask

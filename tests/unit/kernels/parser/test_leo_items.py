@@ -12,7 +12,7 @@ import pytest
 
 import llmask
 from llmask import debug
-from llmask.compiling.compiled import MadeGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.kernels.tables import grammar_layout
 from llmask.kernels.tables.operations import Operation
 from llmask.store.store import Store

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from llmask import Compiler
+from llmask.asking.likely import END, FREE, Likely, closes
 from llmask.compiling.compiled_grammar import CompiledGrammar
-from llmask.compiling.likely import END, FREE, Likely, closes
 from llmask.grammar.kinds import SCAN
 from llmask.grammar.tails import Network
 from llmask.regex.notation import words_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from llmask import Compiler
-from llmask.compiling import algebra
+from llmask.asking import algebra
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import GrammarError, GrammarWarning, LimitExceeded, TokenRejected, UnsatisfiableSchema
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from llmask import Compiler, LlmaskError
-from llmask.compiling import dead_ends, sentences
+from llmask.asking import dead_ends, sentences
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import GrammarNotice, LimitExceeded
 from llmask.matching import finish

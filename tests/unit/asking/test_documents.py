@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.compiling import documents
+from llmask.asking import documents
+from llmask.asking.documents import documents_of, reading
+from llmask.asking.likely import Texts
 from llmask.compiling.compiled_grammar import CompiledGrammar
-from llmask.compiling.documents import documents_of, reading
-from llmask.compiling.likely import Texts
 from llmask.kernels.mask.configurations import REFUSED
 from llmask.kernels.tables.operations import Operation
 from llmask.matching.ahead import is_missing

@@ -7,8 +7,8 @@ import warnings
 import pytest
 
 import llmask
-from llmask.compiling import dead_ends
-from llmask.compiling.dead_ends import dead_end
+from llmask.asking import dead_ends
+from llmask.asking.dead_ends import dead_end
 
 
 @pytest.fixture(scope="module")

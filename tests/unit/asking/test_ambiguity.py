@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from llmask import Compiler
-from llmask.compiling import ambiguity
+from llmask.asking import ambiguity
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.compiling import warming
+from llmask.asking import warming
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.matching.ahead import is_missing
 

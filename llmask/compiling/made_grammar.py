@@ -28,12 +28,12 @@ from .recipes import Recipe
 from .sources import choice_text, lexeme_as_grammar, pattern_text
 
 if TYPE_CHECKING:
+    from ..asking.sentences import Sentences
     from ..explaining.explain import Embedded
     from ..explaining.refusals import Source
     from ..frontends.regex.groups import Groups
     from ..grammar.expressions import Grammar
     from ..matching.explanation import Explanation
-    from .sentences import Sentences
 
 ON_LIMIT = ("error", "finish")
 MOST_PREFIXES = 16  # whose canonical grammars are remembered
@@ -51,7 +51,7 @@ class MadeGrammar(LoadedGrammar, Shared):
     Attributes
     ----------
     own_warnings : what the frontend says.
-    dead_ends : warnings of texts that cannot be completed, see dead_ends.py.
+    dead_ends : warnings of texts that cannot be completed, see asking/dead_ends.py.
     documents : what was taken from a registry for a JSON schema.
     recipe : what it was compiled from; None: rules that no `Compiler` made.
 
@@ -158,7 +158,7 @@ class MadeGrammar(LoadedGrammar, Shared):
     @cached_property
     def sentences(self) -> Sentences:
         """What makes sentences of it."""
-        from .sentences import Sentences
+        from ..asking.sentences import Sentences
 
         return Sentences(self.store, self.own_rules, bool(self.limited_rules))
 
@@ -288,13 +288,13 @@ class MadeGrammar(LoadedGrammar, Shared):
 
 def put_together(store: Store, what: str, parts: Sequence[MadeGrammar], **options: Any) -> MadeGrammar:
     """The grammar that is called `what`, "union", "concat", "optional" or "repeat", of grammars of a store."""
-    from .algebra import is_any_greedy, joined
+    from ..asking.algebra import is_any_greedy, joined
 
     lowered = joined(store.nodes, parts, what, **options)
     said = [*(warning for part in parts for warning in part.own_warnings), *lowered.warnings]
     grammar = MadeGrammar(store, lowered.rules, list(dict.fromkeys(said)), lowered=lowered)
     if is_any_greedy(store.nodes, lowered):
-        from .dead_ends import dead_end_warnings
+        from ..asking.dead_ends import dead_end_warnings
 
         grammar.dead_ends = dead_end_warnings(grammar)
     return grammar
