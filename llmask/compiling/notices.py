@@ -40,10 +40,11 @@ def checked(on_warnings: OnWarnings | None) -> OnWarnings | None:
 
 def tell_of(grammar: Any, on_warnings: OnWarnings | None, limits: Limits, is_new: bool = True) -> None:
     """Tell what is to be known of a grammar that is compiled: to a function once, by Python to each who compiles it."""
-    if not grammar.warnings:
+    said, dead_ends = grammar._loaded.own_warnings, grammar._loaded.dead_ends
+    if not (said or dead_ends):
         return
     if on_warnings is None:
-        tell(grammar._loaded.own_warnings, grammar._loaded.dead_ends, limits)
+        tell(said, dead_ends, limits)
     elif is_new:
         on_warnings(grammar)
 

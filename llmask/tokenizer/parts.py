@@ -18,7 +18,7 @@ import numpy as np
 from ..encoders.bpe import BpeEncoder
 from ..encoders.certain import certain_tokens
 from ..encoders.greedy import GreedyEncoder
-from ..encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder, why_not_words
+from ..encoders.select import ADDS_OWN_SPACE, Encoder, SpecialTokens, select_encoder, why_not_words
 from ..errors import VocabularyError
 from ..forks import cached_property
 from ..trie.build import build_trie
@@ -33,21 +33,23 @@ class TokenizerParts:
     Attributes
     ----------
     vocabulary : tokens, names, kinds, and what the source says of encoding.
+    tokens : bytes of each id.
+    vocab_size : number of token ids.
     encoder : encodes a text without special tokens.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, encoder: Encoder | None = None) -> None:
         self.vocabulary = vocabulary
-        self.encoder = select_encoder(vocabulary)
+        self.tokens = vocabulary.tokens
+        self.vocab_size: int = vocabulary.tokens.n_strings
+        self.encoder = select_encoder(vocabulary) if encoder is None else encoder
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TokenizerParts, (self.vocabulary,)
 
     def copy(self) -> TokenizerParts:
         """The same without what is made at its first use, so that what is built over a copy is its own."""
-        twin = TokenizerParts.__new__(TokenizerParts)
-        twin.vocabulary, twin.encoder = self.vocabulary, self.encoder
-        return twin
+        return TokenizerParts(self.vocabulary, self.encoder)
 
     @cached_property
     def digest(self) -> str:
@@ -60,11 +62,6 @@ class TokenizerParts:
         return WeakSet()
 
     # --- tokens
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of token ids."""
-        return self.vocabulary.tokens.n_strings
 
     @property
     def special_ids(self) -> list[int]:
@@ -83,12 +80,12 @@ class TokenizerParts:
     @property
     def token_offsets(self) -> np.ndarray:
         """int32[vocab_size + 1], read-only: token t is `token_data[token_offsets[t] : token_offsets[t + 1]]`."""
-        return self.vocabulary.tokens.offsets
+        return self.tokens.offsets
 
     @property
     def token_data(self) -> np.ndarray:
         """uint8, read-only: the bytes of all tokens, one after the other."""
-        return self.vocabulary.tokens.data
+        return self.tokens.data
 
     @cached_property
     def trie(self) -> TokenTrie:
@@ -132,7 +129,7 @@ class TokenizerParts:
         VocabularyError : no such id.
         """
         self.check_token(token)
-        return self.vocabulary.texts.get(token) if token in self._special else self.vocabulary.tokens.get(token)
+        return self.vocabulary.texts.get(token) if token in self._special else self.tokens.get(token)
 
     @property
     def decode_drops_blank(self) -> bool:

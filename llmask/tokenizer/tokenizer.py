@@ -105,8 +105,9 @@ class Tokenizer(TokenSources):
         ------
         VocabularyError : no such id.
         """
-        self._parts.check_token(token)
-        return self._parts.vocabulary.tokens.get(token)
+        parts = self._parts
+        parts.check_token(token)
+        return parts.tokens.get(token)
 
     def token_name(self, token: int) -> str:
         """Spelling of a token in its source: the way to show special tokens.
@@ -125,8 +126,9 @@ class Tokenizer(TokenSources):
         ------
         VocabularyError : no such id.
         """
-        tokens = self._parts.vocabulary.tokens
-        return b"".join(tokens.get(token) for token in self._parts.checked(ids))
+        parts = self._parts
+        get = parts.tokens.get
+        return b"".join(get(token) for token in parts.checked(ids))
 
     def decode(self, ids: Iterable[int], skip_special: bool = True) -> str:
         """Text of tokens; bytes that are not UTF-8 become U+FFFD.
@@ -144,12 +146,9 @@ class Tokenizer(TokenSources):
         ------
         VocabularyError : no such id.
         """
-        parts = self._parts
-        spelled = (
-            self.decode_bytes(ids)
-            if as_flag(skip_special, "skip_special")
-            else b"".join(map(parts.bytes_or_name, parts.checked(ids)))
-        )
+        if as_flag(skip_special, "skip_special"):
+            return self._text_of(self.decode_bytes(ids).decode("utf-8", "replace"))
+        spelled = b"".join(map(self._parts.bytes_or_name, self._parts.checked(ids)))
         return self._text_of(spelled.decode("utf-8", "replace"))
 
     def _text_of(self, spelled: str) -> str:
