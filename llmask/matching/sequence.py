@@ -66,7 +66,7 @@ class Sequence(Forking):
     __slots__ = ("__weakref__", "cell", "cell_address", "generation", "grammar", "history", "pieces", "store")
 
     def __init__(self, grammar: LoadedGrammar) -> None:
-        self.grammar = grammar
+        self.grammar = grammar = grammar._loaded
         self.store = grammar.store
         self.history = History()
         self.pieces: list[tuple[int, bytes]] = []

@@ -87,6 +87,11 @@ class LoadedGrammar:
         self._source = RuleSource(rules, make_variant, None if lowered is None else lowered.make_late)
         self.generation = Generation(store, self._source)
 
+    @property
+    def _loaded(self) -> LoadedGrammar:
+        """The grammar itself: a `Matcher` may be given a compiled grammar or what is loaded of it."""
+        return self
+
     def generation_after(self, old: Generation) -> Generation:
         """The tables for sequences that leave `old`; they are made for the first that asks."""
         with self.store.lock:

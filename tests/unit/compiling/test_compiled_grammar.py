@@ -202,3 +202,10 @@ def test_what_takes_too_long_to_read_is_no_verdict(byte_tokenizer: Any) -> None:
     with pytest.raises(llmask.LimitExceeded):
         grammar.accepts(letters)
     assert grammar.accepts("b" * 9000) is False
+
+
+def test_a_matcher_may_be_made_of_a_compiled_grammar(tiny_tokenizer: Any) -> None:
+    grammar = llmask.Compiler(tiny_tokenizer).regex("ab")
+    matcher = llmask.Matcher(grammar)  # type: ignore[arg-type]
+    matcher.accept_bytes(b"ab")
+    assert matcher.is_accepting()
