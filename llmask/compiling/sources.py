@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import GrammarError, LimitExceeded
 from ..frontends.json_schema.reading.inputs import is_like_text, json_text
-from ..frontends.places import similar
 from ..limits import Limits
 from ..tokenizer.tokenizer import Tokenizer
 
@@ -66,6 +65,8 @@ def find_ready(name: Any) -> tuple[str, str, bool]:
     """
     known = ready_files()
     if not isinstance(name, str) or name not in known:
+        from ..frontends.places import similar
+
         raise GrammarError(
             f"there is no ready grammar {name!r}", help=similar(str(name), known, f"there are {', '.join(known)}")
         )
