@@ -40,14 +40,15 @@ def test_what_completion_shows_is_in_the_page(kind: str, most: int) -> None:
     shown = {name for name in dir(objects[kind]) if not name.startswith("_")}
     members = re.search(rf"^::: llmask\.{kind}\n.*?\[([^]]*)\]", read("docs/api.md"), re.MULTILINE | re.DOTALL)
     assert members
-    assert shown == set(re.findall(r"\w+", members[1]))
+    parameters = {"tokenizer", "limits"} if kind == "Compiler" else set()  # which the class's docstring explains
+    assert shown == parameters | set(re.findall(r"\w+", members[1]))
     assert len(shown) <= most
 
 
 def test_the_table_has_every_method_of_a_compiler() -> None:
     members = re.search(r"^::: llmask\.Compiler\n.*?\[([^]]*)\]", read("docs/api.md"), re.MULTILINE | re.DOTALL)
     assert members
-    names = set(re.findall(r"\w+", members[1])) - {"statistics", "tokenizer", "limits"}  # which have no parameters
+    names = set(re.findall(r"\w+", members[1])) - {"statistics"}  # which has no parameters
     assert {f"Compiler.{name}" for name in names} <= {name for name, _ in ROWS}
 
 
