@@ -6,7 +6,7 @@ In: a store, a recipe. Out: `MadeGrammar`, which keeps the recipe. Cost: that of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import GrammarError, UnsatisfiableSchema
 from ..frontends.json_schema import compile_schema
@@ -18,7 +18,7 @@ from ..store.store import Store
 from ..work import spend
 from .made_grammar import MadeGrammar, lexeme_grammar, literal_grammar, pattern_grammar, put_together
 from .recipes import Recipe
-from .sources import choice_text, schema_grammar
+from .sources import choice_text, schema_grammar, tag_of_tools
 
 if TYPE_CHECKING:
     from ..grammar.expressions import Expression
@@ -97,16 +97,11 @@ def _made_choice(store: Store, recipe: Recipe) -> MadeGrammar:
     return lexeme_grammar(store, node, lambda: choice_text(texts))
 
 
-def _made_gbnf(store: Store, recipe: Recipe) -> MadeGrammar:
-    from ..frontends.bnf import compile_gbnf
+def _made_bnf(store: Store, recipe: Recipe) -> MadeGrammar:
+    from ..frontends.bnf import compile_ebnf, compile_gbnf
 
-    return _lowered(store, compile_gbnf(store.nodes, recipe.source))
-
-
-def _made_ebnf(store: Store, recipe: Recipe) -> MadeGrammar:
-    from ..frontends.bnf import compile_ebnf
-
-    return _lowered(store, compile_ebnf(store.nodes, recipe.source))
+    compile_text = compile_gbnf if recipe.kind == "gbnf" else compile_ebnf
+    return _lowered(store, compile_text(store.nodes, recipe.source))
 
 
 def made_lark(store: Store, recipe: Recipe, parts: Sequence[MadeGrammar] = ()) -> MadeGrammar:
@@ -155,24 +150,12 @@ def _named(store: Store, name: str, part: MadeGrammar) -> Expression:
 
 
 def _made_tag(store: Store, recipe: Recipe) -> MadeGrammar:
-    return tag_grammar(store, recipe.source)
-
-
-def _made_tools(store: Store, recipe: Recipe) -> MadeGrammar:
-    from .sources import tag_of_tools
-
-    return tag_grammar(store, tag_of_tools(store.tokenizer, recipe.source, **recipe.options)[0])
-
-
-def tag_grammar(store: Store, document: Any) -> MadeGrammar:
-    """The grammar of a structural tag."""
     from ..frontends.structural_tags import compile_structural_tag
 
+    document = recipe.source
+    if recipe.kind == "tools":
+        document = tag_of_tools(store.tokenizer, recipe.source, **recipe.options)[0]
     return _lowered(store, compile_structural_tag(store.nodes, document, store.limits))
-
-
-def _made_literal(store: Store, recipe: Recipe) -> MadeGrammar:
-    return literal_grammar(store, recipe.source)
 
 
 def _lowered(store: Store, lowered: Lowered) -> MadeGrammar:
@@ -183,10 +166,10 @@ _OF_KIND: dict[str, Callable[[Store, Recipe], MadeGrammar]] = {
     "json_schema": made_schema,
     "regex": _made_pattern,
     "choice": _made_choice,
-    "gbnf": _made_gbnf,
-    "ebnf": _made_ebnf,
+    "gbnf": _made_bnf,
+    "ebnf": _made_bnf,
     "lark": made_lark,
     "structural_tag": _made_tag,
-    "tools": _made_tools,
-    "literal": _made_literal,
+    "tools": _made_tag,
+    "literal": lambda store, recipe: literal_grammar(store, recipe.source),
 }
