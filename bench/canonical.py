@@ -90,7 +90,7 @@ class Walker:
         if matcher.is_terminated():
             expected = self.tokenizer.encode(matcher.text().decode())
         else:
-            expected = self.tokenizer.certain_tokens(matcher.text(), may_end=False) or []
+            expected = self.tokenizer._parts.certain_tokens(matcher.text(), may_end=False) or []
             self.counts["unfinished"] += 1
             self.counts["tokens of these not judged"] += len(tokens) - len(expected)
             tokens = tokens[: len(expected)]
@@ -126,7 +126,7 @@ def run_walks(tokenizer: llmask.Tokenizer, n_walks: int, n_schemas: int, n_token
         n_used += 1
         for i in range(-(-n_walks // n_schemas)):
             walker.walk(grammar, random.Random(f"{seed} {number} {i}"))
-        n_cut += grammar.n_cut
+        n_cut += grammar._loaded.n_cut
     counts = walker.counts
     print(f"{n_used} schemas, " + ", ".join(f"{value} {name}" for name, value in counts.items()))
     share = n_cut / max(counts["positions"], 1)

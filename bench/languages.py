@@ -31,8 +31,8 @@ from bench.engines import adapter
 from bench.engines.base import Engine
 from bench.vocabularies import encoder
 from llmask import Compiler, Tokenizer
-from llmask.compiling import ready
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.sources import ready_files
 from llmask.grammar.expressions import Choice, Expression, Reference, Repeat, Sequence, choice, sequence, written
 
 LANGUAGES = ("python", "sql", "c")
@@ -56,9 +56,10 @@ class Source(NamedTuple):
 def plain_text(grammar: CompiledGrammar, path: Path) -> str:
     """A ready grammar without templates: the rules as they are written out, the terminals as they stand in the file."""
     names = {
-        name: re.sub(r"\W+", "_", f"r{number}_{name}").lower() for number, name in enumerate(grammar.grammar.rules)
+        name: re.sub(r"\W+", "_", f"r{number}_{name}").lower()
+        for number, name in enumerate(grammar._loaded.grammar.rules)
     }
-    names[grammar.grammar.start] = "start"
+    names[grammar._loaded.grammar.start] = "start"
 
     def renamed(expression: Expression) -> Expression:
         if isinstance(expression, Reference):
@@ -73,7 +74,7 @@ def plain_text(grammar: CompiledGrammar, path: Path) -> str:
             else expression
         )
 
-    rules = [f"{names[name]}: {written(renamed(rule))}" for name, rule in grammar.grammar.rules.items()]
+    rules = [f"{names[name]}: {written(renamed(rule))}" for name, rule in grammar._loaded.grammar.rules.items()]
     text = re.sub(r"(?m)^//.*$", "", path.read_text(encoding="utf-8")).replace("\n    |", " |")
     return "\n".join([*rules, *re.findall(r"(?m)^(?:[A-Z_]\w*|%ignore)\b.*$", text), ""])
 
@@ -200,7 +201,7 @@ def main() -> None:
     tokenizer = Tokenizer.default()
     for language in arguments.language or LANGUAGES:
         ready_grammar = Compiler(tokenizer).grammar(language)
-        text = plain_text(ready_grammar, ready.files()[language])
+        text = plain_text(ready_grammar, ready_files()[language])
         grammars = {}
         print(f"{language}: {len(text)} characters of grammar")
         for name, engine in engines.items():

@@ -32,7 +32,7 @@ def encoders(path: Path, tok: Tokenizer) -> dict[str, Encode]:
     try:
         import sentencepiece
 
-        model = sentencepiece.SentencePieceProcessor(model_proto=model_of(tok.vocabulary))
+        model = sentencepiece.SentencePieceProcessor(model_proto=model_of(tok._parts.vocabulary))
         found["sentencepiece"] = model.encode
     except ImportError:
         print("sentencepiece is not installed")

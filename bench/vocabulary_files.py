@@ -31,7 +31,7 @@ def _split(pattern: str) -> dict[str, Any]:
 
 def tokenizer_json(tok: Tokenizer) -> dict[str, Any]:
     """A tokenizer.json with the tokens, and with the steps that its kind usually has."""
-    vocabulary = tok.vocabulary
+    vocabulary = tok._parts.vocabulary
     texts = [text.decode("utf-8", "replace") for text in vocabulary.texts.strings()]
     ids = {text: token for token, text in enumerate(texts)}
     types, data = vocabulary.types.tolist(), vocabulary.encoder
@@ -87,7 +87,7 @@ def merges_of_scores(vocabulary: Vocabulary) -> list[list[str]]:
 
 def tiktoken_lines(tok: Tokenizer) -> bytes:
     """A .tiktoken file with ids as ranks, as they are where merges were derived from ranks."""
-    types = tok.vocabulary.types.tolist()
+    types = tok._parts.vocabulary.types.tolist()
     ranks = ((tok.token_bytes(t), t) for t in range(tok.vocab_size) if types[t] == TokenType.NORMAL)
     return b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for token, rank in ranks if token)
 
@@ -99,8 +99,8 @@ def write_all(path: Path, folder: Path) -> list[Path]:
     files[0].write_text(json.dumps(tokenizer_json(tok), ensure_ascii=False), "utf-8")
     if tok.encoder_name in ("spm", "ugm"):
         files.append(folder / f"{path.stem}.model")
-        files[-1].write_bytes(model_of(tok.vocabulary))
-    elif tok.vocabulary.encoder.ignore_merges:
+        files[-1].write_bytes(model_of(tok._parts.vocabulary))
+    elif tok._parts.vocabulary.encoder.ignore_merges:
         files.append(folder / TIKTOKEN_NAME)
         files[-1].write_bytes(tiktoken_lines(tok))
     return files

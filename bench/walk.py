@@ -46,7 +46,7 @@ def walk_of_llmask() -> tuple[Callable[[], object], int]:
     configuration = matcher._sequence.configuration
 
     def walk() -> int:
-        return grammar.store.run(Operation.WALK_ALL, configuration, grammar=grammar.table)
+        return grammar._loaded.store.run(Operation.WALK_ALL, configuration, grammar=grammar._loaded.table)
 
     return walk, walk()
 

@@ -20,7 +20,7 @@ import numpy as np
 from bench.data import Row, chosen_numbers, corpus_rows
 from bench.vocabularies import SOURCES
 from llmask import Compiler, LlmaskError, Tokenizer, allocate_bitmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.matching.ahead import is_missing
 
 DOCUMENTS = "documents"

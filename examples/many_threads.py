@@ -21,7 +21,7 @@ from typing import Any
 import llmask
 
 tokenizer = llmask.Tokenizer.default()
-tokenizer.prepare()  # first uses are paid here, not by the first request
+tokenizer.warm()  # first uses are paid here, not by the first request
 compiler = llmask.Compiler(tokenizer, limits=llmask.Limits.for_untrusted())
 
 

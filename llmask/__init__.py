@@ -12,14 +12,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .compiling.compiled import CompiledGrammar
+    from .compiling.compiled_grammar import CompiledGrammar
     from .compiling.compiler import Compiler
+    from .compiling.first_uses import warm
     from .compiling.tool_calls import ToolCallReader, tool_calls
+    from .deprecated import AppendableEncoder as AppendableEncoder
+    from .deprecated import IntervalCounter as IntervalCounter
+    from .deprecated import PrependableEncoder as PrependableEncoder
     from .deprecated import ReasoningMatcher as ReasoningMatcher
     from .deprecated import accept_batch as accept_batch
     from .deprecated import fill_bitmasks as fill_bitmasks
     from .deprecated import read_ahead as read_ahead
     from .deprecated import rollback_batch as rollback_batch
+    from .deprecated import warm_up as warm_up
     from .errors import (
         BudgetError,
         GrammarError,
@@ -39,15 +44,12 @@ if TYPE_CHECKING:
     from .matching.partial import Position
     from .matching.reasoning import Reasoning
     from .samplers.generation import generate
-    from .tokenizer.counting.growing import AppendableEncoder, PrependableEncoder
-    from .tokenizer.counting.intervals import IntervalCounter
     from .tokenizer.stream_decoder import StreamDecoder
     from .tokenizer.tokenizer import Tokenizer
 
 __version__ = "0.2.0"
 
 __all__ = [
-    "AppendableEncoder",
     "Batch",
     "BudgetError",
     "CompiledGrammar",
@@ -55,13 +57,11 @@ __all__ = [
     "Explanation",
     "GrammarError",
     "GrammarWarning",
-    "IntervalCounter",
     "LimitExceeded",
     "Limits",
     "LlmaskError",
     "Matcher",
     "Position",
-    "PrependableEncoder",
     "Reason",
     "Reasoning",
     "StreamDecoder",
@@ -75,18 +75,15 @@ __all__ = [
     "apply_bitmask",
     "generate",
     "tool_calls",
-    "warm_up",
+    "warm",
 ]
 
 _ERRORS = ("BudgetError", "GrammarError", "LimitExceeded", "LlmaskError", "TokenRejected")
 _MORE_ERRORS = ("GrammarWarning", "UnsatisfiableSchema", "UnsupportedSchema", "VocabularyError")
 _MODULES = {
     **dict.fromkeys(_ERRORS + _MORE_ERRORS, "errors"),
-    "AppendableEncoder": "tokenizer.counting.growing",
-    "PrependableEncoder": "tokenizer.counting.growing",
-    "IntervalCounter": "tokenizer.counting.intervals",
     "Batch": "matching.batch",
-    "CompiledGrammar": "compiling.compiled",
+    "CompiledGrammar": "compiling.compiled_grammar",
     "Compiler": "compiling.compiler",
     "Explanation": "matching.explanation",
     "Limits": "limits",
@@ -101,12 +98,16 @@ _MODULES = {
     "apply_bitmask": "mask.apply",
     "generate": "samplers.generation",
     "tool_calls": "compiling.tool_calls",
+    "warm": "compiling.first_uses",
 }
-_OLD_NAMES = ("ReasoningMatcher", "accept_batch", "fill_bitmasks", "read_ahead", "rollback_batch")
-_MODULES |= dict.fromkeys(_OLD_NAMES, "deprecated")
+_OLD_ENCODERS = ("AppendableEncoder", "IntervalCounter", "PrependableEncoder")
+_OLD_NAMES = ("ReasoningMatcher", "accept_batch", "fill_bitmasks", "read_ahead", "rollback_batch", "warm_up")
+_MODULES |= dict.fromkeys(_OLD_ENCODERS + _OLD_NAMES, "deprecated")
 
 
 def __getattr__(name: str) -> Any:
+    if name == "counting":
+        return import_module(f"{__name__}.{name}")
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module 'llmask' has no attribute {name!r}")
@@ -117,30 +118,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-def warm_up() -> str:
-    """Pay what the first use in a process pays: imports, lark's tables, and kernels where they have to be compiled.
-
-    Kernels come compiled on Linux; elsewhere compiling them takes about a minute once, with a progress bar on standard
-    error, and they are kept in the cache folder. The rest is a fifth of a second. What a tokenizer's first use pays is
-    paid by `Tokenizer.prepare`.
-
-    Returns
-    -------
-    Where the kernels come from, for people: prebuilt, compiled into a folder or loaded from it.
-    """
-    from interegular import parse_pattern
-
-    from .frontends.lark.syntax import statements_of
-    from .frontends.places import Source
-    from .kernels.machine.jit import make_everything_ready
-
-    source = make_everything_ready()
-    import_module(f"{__name__}.compiling.compiler")
-    regex = ("regex.ecma_syntax", "regex.meaning", "regex.python_syntax")
-    for module in (*regex, "bnf", "structural_tags", "response_formats", "tools"):
-        import_module(f"{__name__}.frontends.{module}")
-    statements_of(Source('start: "a"'))
-    parse_pattern("a")  # makes classes and compiles expressions of its own: 20 ms of the first pattern
-    return source

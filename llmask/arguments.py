@@ -19,7 +19,7 @@ NAME_A_FILE = "give the name of a file, as a str or a Path"
 
 
 def as_integer(value: Any, what: str) -> int:
-    """An integer of any kind, NumPy's and torch's included; a bool is none. `what` opens the message."""
+    """An integer of any kind, NumPy's and torch's included; a bool is refused. `what` opens the message."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -51,7 +51,7 @@ def as_path(path: Any) -> str | os.PathLike[str]:
 
 
 def as_list(values: Any) -> list[Any]:
-    """What a collection holds; what is none alone. An array without dimensions says that it is one and is not."""
+    """The members of a collection; anything else, an array without dimensions too, as the only one."""
     try:
         return list(values)
     except TypeError:

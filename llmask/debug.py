@@ -6,7 +6,7 @@
     configuration    debug.configuration(matcher)    both, and the tokens of the mask by where they come from
 
 All of it is read from the memory that kernels work on, not from what frontends wrote. Nothing is built: where a mask
-is not there yet, `fill_bitmask` makes it. A matcher stands for its own place; a grammar takes the number of a row or
+is not there yet, `fill_bitmask` makes it. A matcher means its own place; a grammar takes the number of a row or
 configuration of its newest tables. `str` of what is returned is for people, the fields are for tests.
 
 In: a matcher, or a grammar and a number. Out: named tuples. Cost: about 20 us an edge of the rules.
@@ -53,7 +53,7 @@ FLAGS = {
 class Item(NamedTuple):
     """A dotted item: what of a rule was read, and what may follow.
 
-    text       the line of `str(rules)` that the state stands in, with a dot
+    text       the line of `str(rules)` with the state, and a dot in it
     parameter  what the run has counted or collected, "" where its rule does neither
     origin     the row that the run began in; of a Leo item the row that holds its items
     state      of the rule, a number
@@ -173,7 +173,7 @@ class Configuration(NamedTuple):
         return "\n".join(lines)
 
 
-def rules(of: Matcher | Sequence | LoadedGrammar) -> str:
+def rules(of: Any) -> str:
     """The rules as they are loaded: without what derives nothing, the start first."""
     reader = _Reader(of)
     start = int(reader.table.array[GRAMMAR.start_rule])
@@ -181,57 +181,58 @@ def rules(of: Matcher | Sequence | LoadedGrammar) -> str:
     return "\n".join(reader.text.rule(rule) for rule in order)
 
 
-def items(of: Matcher | Sequence | LoadedGrammar, number: int | None = None) -> tuple[Item, ...]:
+def items(of: Any, number: int | None = None) -> tuple[Item, ...]:
     """The items of a row's kernel: of the place of a matcher, or of a row by its number."""
     return row(of, number).kernel
 
 
-def row(of: Matcher | Sequence | LoadedGrammar, number: int | None = None) -> Row:
+def row(of: Any, number: int | None = None) -> Row:
     """The row at the place of a matcher, or one by its number."""
     reader = _Reader(of)
     return reader.row(reader.row_and_transcript(_here(of))[0] if number is None else number)
 
 
-def rows(of: Matcher | Sequence | LoadedGrammar) -> list[Row]:
+def rows(of: Any) -> list[Row]:
     """All rows so far, in the order of their numbers."""
     reader = _Reader(of)
     return [reader.row(number) for number in range(n_rows(of))]
 
 
-def lexer_state(of: Matcher | Sequence | LoadedGrammar, number: int | None = None) -> LexerState:
+def lexer_state(of: Any, number: int | None = None) -> LexerState:
     """The lexer state at the place of a matcher, or one by its number."""
     reader = _Reader(of)
     return reader.lexer_state(reader.table.view.configurations[_here(of)].state if number is None else number)
 
 
-def configuration(of: Matcher | Sequence | LoadedGrammar, number: int | None = None) -> Configuration:
+def configuration(of: Any, number: int | None = None) -> Configuration:
     """The configuration at the place of a matcher, or one by its number."""
     return _Reader(of).configuration(_here(of) if number is None else number)
 
 
-def n_rows(of: Matcher | Sequence | LoadedGrammar) -> int:
+def n_rows(of: Any) -> int:
     """How many rows there are, those of Leo items included."""
-    return int(_tables_of(of).generation.table.view.kernels.count)
+    return int(_tables(of).generation.table.view.kernels.count)
 
 
-def _here(of: Matcher | Sequence | LoadedGrammar) -> int:
-    sequence = _tables_of(of)
+def _tables(of: Any) -> Sequence | LoadedGrammar:
+    """What has the tables: the sequence of a matcher, or what is loaded of a compiled grammar."""
+    tables: Sequence | LoadedGrammar = of._sequence if isinstance(of, Matcher) else getattr(of, "_loaded", of)
+    return tables
+
+
+def _here(of: Any) -> int:
+    sequence = _tables(of)
     assert isinstance(sequence, Sequence), "a grammar has no place: give a number"
     return int(sequence.configuration)
-
-
-def _tables_of(of: Matcher | Sequence | LoadedGrammar) -> Sequence | LoadedGrammar:
-    """What has the tables."""
-    return of._sequence if isinstance(of, Matcher) else of
 
 
 class _Reader:
     """Reads the tables of a grammar and of its store."""
 
-    def __init__(self, of: Matcher | Sequence | LoadedGrammar) -> None:
-        of = _tables_of(of)
-        self.grammar = of.grammar if isinstance(of, Sequence) else of
-        self.generation = of.generation
+    def __init__(self, of: Any) -> None:
+        tables = _tables(of)
+        self.grammar = tables.grammar if isinstance(tables, Sequence) else tables
+        self.generation = tables.generation
         self.table = self.generation.table
         self.store = self.grammar.store
         self._lexemes = self.grammar.rules()  # with the names that their author gave them

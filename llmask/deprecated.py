@@ -1,7 +1,8 @@
 """Names of earlier releases, which go on working for one more (docs/versions.md).
 
 They are no part of `llmask.__all__`; `llmask.NAME` finds them here. Who uses one with a successor in `SUCCESSORS` is
-warned. The others are a contract with those who measure and integrate, and warn nobody.
+warned. The others are a contract with those who measure and integrate, and warn nobody. `Tokenizer.prepare`, which is
+`Tokenizer.warm`, is in its class.
 
 In: an old call. Out: what the new one returns.
 """
@@ -12,10 +13,23 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .compiling.first_uses import warm as warm_up
+from .counting import AppendableEncoder, IntervalCounter, PrependableEncoder
 from .matching.batch import Batch
 from .matching.matcher import Matcher
 from .matching.reasoning import think_first
 
+__all__ = [
+    "AppendableEncoder",
+    "IntervalCounter",
+    "PrependableEncoder",
+    "ReasoningMatcher",
+    "accept_batch",
+    "fill_bitmasks",
+    "read_ahead",
+    "rollback_batch",
+    "warm_up",
+]
 ENDS = "0.3.0, not before 2027-03-01"  # the release without these names
 SUCCESSORS = {
     "ReasoningMatcher": "llmask.Reasoning(grammar, end, budget).matcher()",

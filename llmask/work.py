@@ -36,7 +36,7 @@ class Meter:
     ----------
     left : units left; below 0 when more were spent than there were.
     most : units at the beginning.
-    limit : the field of `llmask.Limits` that it stands for.
+    limit : the field of `llmask.Limits` that it counts for.
     """
 
     __slots__ = ("left", "limit", "most")

@@ -24,7 +24,7 @@ class Llmask(Engine):
         super().__init__(whitespace, vocabulary_name)
         import llmask
 
-        llmask.warm_up()
+        llmask.warm()
         self.refusals = (llmask.LlmaskError,)
         self.rejected = llmask.TokenRejected
         self.tokenizer = llmask.Tokenizer.from_gguf(str(SOURCES[vocabulary_name].path))

@@ -131,7 +131,7 @@ def many(engine: str, n: int) -> tuple[list[list[Any]], str]:
         us = busy_ns / 1000 / max(n_tokens - n_since, 1)
         tables: list[float | None] = [None, None]
         if engine == "llmask":
-            tables = [grammar.bytes_used / MIB, grammar.store.bytes_used / MIB]
+            tables = [grammar.bytes_used / MIB, grammar._loaded.store.bytes_used / MIB]
         rows.append([engine, n_documents, resident_mib(), *tables, n_tokens, us])
 
     for i in range(n):

@@ -137,13 +137,13 @@ def small(n: int) -> list[list[Any]]:
         properties = {"id": {"const": f"tenant{i}"}, "name": {"type": "string"}, "n": {"type": "integer"}}
         compiler.json_schema({"type": "object", "properties": properties, "required": ["id", "name"]})
         if i % max(n // 10, 1) == 0:
-            rows.append([i, resident_mib(), compiler.store().bytes_used / MIB])
+            rows.append([i, resident_mib(), compiler._newest_store().bytes_used / MIB])
     return rows
 
 
 def _store_mib(side: Side) -> float | None:
     """MiB of llmask's store of the moment."""
-    return side.compiler.store().bytes_used / MIB if isinstance(side, LlmaskSide) else None
+    return side.compiler._newest_store().bytes_used / MIB if isinstance(side, LlmaskSide) else None
 
 
 def first_costs(engine: str, n_kept: int) -> list[float]:
@@ -177,7 +177,7 @@ def budgeted(n: int) -> list[list[Any]]:
 
     def add(step: str) -> None:
         used = sum(grammar.bytes_used for grammar, _ in grammars) / MIB
-        rows.append([step, resident_mib(), used, side.compiler.store().bytes_used / MIB])
+        rows.append([step, resident_mib(), used, side.compiler._newest_store().bytes_used / MIB])
 
     add(f"{n} grammars, a document each")
     for budget in (None, BUDGET):

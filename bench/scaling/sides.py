@@ -91,7 +91,7 @@ class LlmaskSide(Side):
     def __init__(self, tokenizer: Any = None, budget: int | None = None) -> None:
         import llmask
 
-        llmask.warm_up()
+        llmask.warm()
         self.tokenizer = llmask.Tokenizer.from_gguf(str(LLAMA3_VOCABULARY)) if tokenizer is None else tokenizer
         super().__init__(self.tokenizer.vocab_size)
         self.compiler = llmask.Compiler(self.tokenizer, cache_bytes=0)
@@ -126,7 +126,7 @@ class LlmaskSide(Side):
         return LlmaskSide(self.tokenizer)
 
     def table_bytes(self, grammar: Any) -> int:
-        total: int = grammar.bytes_used + grammar.store.bytes_used
+        total: int = grammar.bytes_used + grammar._loaded.store.bytes_used
         return total
 
 

@@ -82,7 +82,7 @@ def differing_share(exact: list[int], other: list[int], tok: Tokenizer) -> float
 
 def spans(ids: list[int], tok: Tokenizer) -> set[tuple[int, int]]:
     """Where each token begins, and which it is."""
-    offsets = tok.token_offsets.tolist()
+    offsets = tok._parts.token_offsets.tolist()
     found, place = set(), 0
     for token in ids:
         found.add((place, token))

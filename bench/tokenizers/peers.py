@@ -19,7 +19,7 @@ from llmask.vocabulary.vocabulary import TokenType
 
 def patterns_of(tok: Tokenizer) -> tuple[str, ...]:
     """How the vocabulary splits texts."""
-    data = tok.vocabulary.encoder
+    data = tok._parts.vocabulary.encoder
     return data.patterns or PATTERNS[data.pretokenizer]
 
 
@@ -30,7 +30,7 @@ def tiktoken_encoding(tok: Tokenizer) -> Any:
     patterns = patterns_of(tok)
     if len(patterns) > 1:
         raise ValueError("tiktoken splits by one pattern")
-    types = tok.vocabulary.types.tolist()
+    types = tok._parts.vocabulary.types.tolist()
     ranks = {
         tok.token_bytes(t): t for t in range(tok.vocab_size) if types[t] == TokenType.NORMAL and tok.token_bytes(t)
     }
@@ -43,7 +43,10 @@ def hugging_face(tok: Tokenizer) -> Any:
     """A `tokenizers.Tokenizer` with the file's tokens and merges."""
     import tokenizers
 
-    data, texts = tok.vocabulary.encoder, [text.decode("utf-8") for text in tok.vocabulary.texts.strings()]
+    data, texts = (
+        tok._parts.vocabulary.encoder,
+        [text.decode("utf-8") for text in tok._parts.vocabulary.texts.strings()],
+    )
     assert data.merges is not None
     splits: list[dict[str, Any]] = [
         {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}

@@ -19,7 +19,7 @@ class LlmaskEngine(Engine):
     """llmask with its defaults."""
 
     def init(self) -> None:
-        llmask.warm_up()
+        llmask.warm()
         tokenizer = llmask.Tokenizer.from_huggingface(self.tokenizer)
         self.compiler = llmask.Compiler(tokenizer, cache_bytes=0)  # a schema that is met twice is compiled twice
         self.mask = llmask.allocate_bitmask(1, tokenizer.vocab_size)

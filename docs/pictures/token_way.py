@@ -62,7 +62,7 @@ def way() -> Way:
     """What llmask tells of the token."""
     tokenizer = llmask.Tokenizer.default()
     matcher = llmask.Compiler(tokenizer).json_schema(SCHEMA).matcher()
-    trie = tokenizer.trie
+    trie = tokenizer._parts.trie
     mask = llmask.allocate_bitmask(1, tokenizer.vocab_size)
     matcher.accept_bytes(TEXT)
     matcher.fill_bitmask(mask)

@@ -47,12 +47,12 @@ def is_text(data: bytes) -> bool:
 def uses_of(tokenizer: Tokenizer, encoder: BpeEncoder) -> npt.NDArray[np.uint8]:
     """NEVER, MERGED, LONE or NAMED, for every token."""
     uses = encoder.tables.is_reachable[: tokenizer.vocab_size].astype(np.uint8) * MERGED
-    if tokenizer.vocabulary.encoder.ignore_merges:
+    if tokenizer._parts.vocabulary.encoder.ignore_merges:
         for token in np.flatnonzero(uses == NEVER).tolist():
             data = tokenizer.token_bytes(token)
             if data and is_text(data) and encoder.encode_word(data) == [token]:
                 uses[token] = LONE
-    uses[[token for _, token in tokenizer.user_defined]] = NAMED
+    uses[[token for _, token in tokenizer._parts.user_defined]] = NAMED
     return uses
 
 
@@ -77,7 +77,7 @@ class Kinds:
         uses: npt.NDArray[np.uint8],
     ) -> None:
         n, classes = tokenizer.vocab_size, automaton.class_of_code_point
-        offsets, data = tokenizer.token_offsets, tokenizer.token_data
+        offsets, data = tokenizer._parts.token_offsets, tokenizer._parts.token_data
         has_bytes = np.diff(offsets) > 0
         leads = np.zeros(n, np.uint8)
         leads[has_bytes] = data[offsets[:-1][has_bytes]]

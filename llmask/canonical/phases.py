@@ -58,7 +58,7 @@ def next_phases() -> npt.NDArray[np.uint8]:
 
 def phases_of_tokens(tokenizer: Tokenizer, table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """uint8[n_vocab]: the phase behind all bytes of each token."""
-    offsets, data = tokenizer.token_offsets, tokenizer.token_data
+    offsets, data = tokenizer._parts.token_offsets, tokenizer._parts.token_data
     n_bytes = np.diff(offsets)
     phases = np.full(len(n_bytes), WHOLE, np.uint8)
     waiting = np.flatnonzero(n_bytes)
@@ -72,7 +72,7 @@ def phases_of_tokens(tokenizer: Tokenizer, table: npt.NDArray[np.uint8]) -> npt.
 
 def has_others(tokenizer: Tokenizer) -> npt.NDArray[np.bool_]:
     """bool[n_vocab]: tokens with characters that may not stand in a string of JSON as they are, or are SEPARATORS."""
-    data = tokenizer.token_data
+    data = tokenizer._parts.token_data
     is_other = (data < 0x20) | np.isin(data, OTHERS)
     for separator in SEPARATORS:
         is_separator = np.ones(max(len(data) - 2, 0), bool)
@@ -85,17 +85,18 @@ def has_others(tokenizer: Tokenizer) -> npt.NDArray[np.bool_]:
 def _count(tokenizer: Tokenizer, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     """int64[n_vocab]: how many bytes of each token are marked."""
     counts = np.concatenate(([0], np.cumsum(marked)))
-    return np.asarray(counts[tokenizer.token_offsets[1:]] - counts[tokenizer.token_offsets[:-1]], np.int64)
+    offsets = tokenizer._parts.token_offsets
+    return np.asarray(counts[offsets[1:]] - counts[offsets[:-1]], np.int64)
 
 
 def characters_of_tokens(tokenizer: Tokenizer) -> npt.NDArray[np.uint16]:
     """uint16[n_vocab]: how many characters begin in each token."""
-    return _count(tokenizer, (tokenizer.token_data & 0xC0) != 0x80).astype(np.uint16)
+    return _count(tokenizer, (tokenizer._parts.token_data & 0xC0) != 0x80).astype(np.uint16)
 
 
 def last_leads(tokenizer: Tokenizer) -> npt.NDArray[np.uint8]:
     """uint8[n_vocab]: the last byte of each token that begins a character, 0 = none."""
-    data, offsets = tokenizer.token_data, tokenizer.token_offsets
+    data, offsets = tokenizer._parts.token_data, tokenizer._parts.token_offsets
     begins = np.maximum.accumulate(np.where((data & 0xC0) != 0x80, np.arange(1, len(data) + 1), 0))
     last = np.concatenate(([0], begins))[offsets[1:]]
     return np.where(last > offsets[:-1], np.concatenate((data, [0]))[last - 1], 0).astype(np.uint8)

@@ -86,7 +86,8 @@ class SplitStates:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        found = tokenizer.encoder_between_names()
+        parts = tokenizer._parts
+        found = parts.encoder_between_names()
         if isinstance(found, str):
             raise VocabularyError(
                 f"canonical masks are not built for this vocabulary: {found}", help="compile without canonical=True"
@@ -94,8 +95,8 @@ class SplitStates:
         self.encoder = encoder = found
         jit.make_ready("canonical")
         self._lock = forks.new_lock(forks.SPLIT_STATES)
-        self.automaton = automaton = SplitAutomaton(encoder.splitter, [name for name, _ in tokenizer.user_defined])
-        self._token_data, self._token_offsets = tokenizer.token_data, tokenizer.token_offsets
+        self.automaton = automaton = SplitAutomaton(encoder.splitter, [name for name, _ in parts.user_defined])
+        self._token_data, self._token_offsets = parts.token_data, parts.token_offsets
         self._splitter = np.zeros(canonical_split.SPLITTER_FIELDS, np.int64)
         for field, array in (
             (canonical_split.CLASS_INDEX, automaton.class_index),
@@ -120,7 +121,7 @@ class SplitStates:
         self.ends = np.zeros((MOST_STATES, 2), np.int64)
         self.may_end = np.zeros(MOST_STATES, np.int64)
         self.starts = np.zeros((MOST_STATES, 4), np.int64)
-        trie = tokenizer.trie
+        trie = parts.trie
         root_child = np.zeros(256, np.int32)
         children = slice(int(trie.child_first[0]), int(trie.child_first[1]))
         root_child[trie.child_byte[children]] = trie.child_node[children]

@@ -40,7 +40,7 @@ from llmask.cli.inputs import (
 )
 
 if TYPE_CHECKING:
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.compiling.compiled_grammar import CompiledGrammar
     from llmask.errors import LlmaskError
 
 FINE, REFUSED, WRONG = 0, 1, 2
@@ -131,14 +131,14 @@ def run(arguments: argparse.Namespace) -> int:
         report: dict[str, Any] = {
             "ledger": [{"pointer": at, "keyword": keyword, "fate": fate} for at, keyword, fate in grammar.ledger],
             "warnings": grammar.warnings,
-            "edges": grammar.n_edges,
+            "edges": grammar._loaded.n_edges,
             "bytes": grammar.bytes_used,
             "compile_ms": round(compile_ms, 3),
             "instances": [{"is_allowed": verdict.byte is None, **verdict._asdict()} for verdict in verdicts],
         }
         lines = [json.dumps(report, indent=2, ensure_ascii=False)]
     else:
-        size = f"{grammar.n_edges} edges, {grammar.bytes_used / 1024:.0f} KiB, compiled in {compile_ms:.1f} ms"
+        size = f"{grammar._loaded.n_edges} edges, {grammar.bytes_used / 1024:.0f} KiB, compiled in {compile_ms:.1f} ms"
         lines = [*table(grammar.ledger), *(f"warning: {text}" for text in grammar.warnings), f"grammar: {size}"]
         lines += [_sentence(verdict) for verdict in verdicts]
     sys.stdout.buffer.write("\n".join([*lines, ""]).encode("utf-8", "backslashreplace"))

@@ -82,7 +82,7 @@ class Endings:
         self._tokenizer = tokenizer
         self._is_json = is_json
         self._max_tokens = min(max_tokens, _DOCUMENT_TOKENS)
-        offsets, data = tokenizer.token_offsets, tokenizer.token_data
+        offsets, data = tokenizer._parts.token_offsets, tokenizer._parts.token_data
         has_bytes = offsets[1:] > offsets[:-1]
         self.first_class = np.full(tokenizer.vocab_size, NO_BYTE, np.int64)
         self.first_class[has_bytes] = data[offsets[:-1][has_bytes]]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from llmask import Compiler, Tokenizer
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.compiling.compiled_grammar import CompiledGrammar
 
 
 TEXT_GRAMMARS = {
@@ -42,7 +42,7 @@ def add_grammar_arguments(parser: argparse.ArgumentParser, positional: str = "")
         grammar.add_argument("given", metavar="SCHEMA", nargs="?", help=positional)
     grammar.add_argument("--schema", metavar="FILE|JSON", help="JSON schema that the text must fulfil")
     grammar.add_argument("--regex", metavar="PATTERN", help="regular expression that the whole text must match")
-    grammar.add_argument("--grammar", metavar="NAME", help="ready grammar: json, sql, python, ... (compiling/ready.py)")
+    grammar.add_argument("--grammar", metavar="NAME", help="ready grammar: json, sql, python, ... (folder grammars/)")
     for option, command in TEXT_GRAMMARS.items():
         grammar.add_argument(f"--{option}", metavar="FILE", help=f"grammar that {command} reads")
     add_lexer_option(parser)

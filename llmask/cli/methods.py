@@ -88,7 +88,7 @@ def words_differing(tokenizer: Tokenizer, exact: list[int], other: list[int]) ->
     spelled = tokenizer.decode_bytes(exact)
     if spelled != tokenizer.decode_bytes(other):
         return None
-    offsets = tokenizer.token_offsets
+    offsets = tokenizer._parts.token_offsets
     lengths = np.diff(offsets)
     ours, theirs = np.array(exact, np.int64), np.array(other, np.int64)
     our_starts, their_starts = (np.cumsum(lengths[ids]) - lengths[ids] for ids in (ours, theirs))

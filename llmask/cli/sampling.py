@@ -17,7 +17,7 @@ import numpy.typing as npt
 from llmask.errors import BudgetError, LimitExceeded, VocabularyError
 
 if TYPE_CHECKING:
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.compiling.compiled_grammar import CompiledGrammar
 
 TokenIds = npt.NDArray[np.int64]
 Logits = npt.NDArray[np.float32]

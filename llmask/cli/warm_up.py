@@ -28,6 +28,6 @@ def run(arguments: argparse.Namespace) -> int:
     import llmask
 
     started = time.monotonic()
-    source = llmask.warm_up()
+    source = llmask.warm()
     sys.stderr.write(f"llmask: all kernels are ready: {source} ({time.monotonic() - started:.1f} s)\n")
     return 0

@@ -17,6 +17,7 @@ from typing import Any
 
 from .. import forks
 from ..arguments import as_flag, as_list
+from ..asking.warming import check_time, warm_new
 from ..errors import GrammarError, LlmaskError
 from ..frontends.json_schema.reading.inputs import is_document, key_of, schema_of
 from ..frontends.json_schema.reading.options import options_within
@@ -28,15 +29,13 @@ from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer
 from ..work import Meter, active
 from . import notices
-from . import pickles as pickles  # copyreg learns there how grammars are pickled
-from .compiled import CompiledGrammar
-from .grammar_cache import GrammarCache
+from .compiled_grammar import CompiledGrammar
+from .grammar_cache import Compiled, GrammarCache
+from .made_grammar import MadeGrammar
 from .making import made, made_lark
-from .recipe import Recipe
-from .statistics import Compiled
+from .recipes import Recipe, loaded
+from .sources import check_length, find_ready, grammar_text, tag_of_tools
 from .stores import is_outgrown, new_store, store_in_use
-from .texts import check_length, grammar_text
-from .warming import check_time, warm_new
 
 CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 ms
 Settings = tuple[Tokenizer, Limits, int, bool, tuple[str, ...], float | str | None]  # as `Compiler` has its parameters
@@ -63,7 +62,7 @@ class Compiler(Shared):
 
     Raises
     ------
-    GrammarError : a slice is none.
+    GrammarError : a slice is malformed.
     LlmaskError : an argument is of the wrong type.
     LimitExceeded : the limits are too low for what all grammars share.
     VocabularyError : canonical masks are not built for this vocabulary.
@@ -116,7 +115,7 @@ class Compiler(Shared):
     def _new_store(self) -> Store:
         return new_store(self.tokenizer, self.limits, self._slices, self._is_canonical, self._waits)
 
-    def store(self) -> Store:
+    def _newest_store(self) -> Store:
         """The store for the next grammar."""
         with self._lock:
             if is_outgrown(self._store):
@@ -125,8 +124,8 @@ class Compiler(Shared):
                 self._cache.keep_only(self._store)
             return self._store
 
-    def _make(self, recipe: Recipe) -> CompiledGrammar:
-        return made(self.store(), recipe)
+    def _make(self, recipe: Recipe) -> MadeGrammar:
+        return made(self._newest_store(), recipe)
 
     def json_schema(
         self,
@@ -153,9 +152,9 @@ class Compiler(Shared):
         ----------
         schema : the schema as a mapping or bool, as JSON text (`str` or `bytes`, read exactly), or, with pydantic
             installed, a type: a model, dataclass, TypedDict, NamedTuple, Enum, Literal, Union or any other annotation.
-            A function stands for an object of its parameters.
+            A function means an object of its parameters.
         whitespace : "flexible" (JSON's, between any two lexemes), "compact" (none), or a pattern in Python's syntax:
-            white space between two lexemes matches it, and must stand there unless it matches the empty text.
+            white space between two lexemes matches it, and is required unless it matches the empty text.
         max_whitespace : longest run of white space, in bytes.
         indent : write the document as `json.dumps(indent=indent)` does, line by line; exact down to 32 levels of what
             the schema refers to (fewer where that takes 100,000 edges), below that by at least as many.
@@ -166,12 +165,12 @@ class Compiler(Shared):
         registry : a `referencing.Registry` with the documents that references name.
         unique_keys : False: keys without a schema of their own may be repeated where that is harmless.
         closed : objects that declare properties and say nothing of other keys (no `additionalProperties`,
-            `patternProperties`, `unevaluatedProperties`) take no others. None: those of types are closed.
+            `patternProperties`, `unevaluatedProperties`) take no others. None: the objects of types are closed.
         numbers : "json": in every writing, but where a keyword constrains them with an exponent only from 1e16 on and
             below 1e-4; integers without exponent, where `const` and `enum` do not list them; 1.0 is the integer 1.
             "typed": nor with a fraction. "plain": no exponents, listed numbers short. None: for types "typed".
         escapes : in strings: "free", all, but with a pattern or format none of a letter, digit or sign that no program
-            escapes; "all"; "minimal", where JSON has no other spelling; or letters behind a backslash, of `"/\bfnrtu`.
+            escapes; "all"; "minimal", where JSON has no other spelling; or letters after a backslash, of `"/\bfnrtu`.
         literals : "json": declared keys and strings of `const` and `enum` are written as
             `json.dumps(ensure_ascii=False)` does; "any": in every spelling.
         dialect : "openapi-3.0" reads a Schema Object of OpenAPI 3.0, with `nullable`; None: what `$schema` declares.
@@ -221,7 +220,7 @@ class Compiler(Shared):
         indent: int | str | None = None,
         escapes: str | Iterable[str] = "free",
     ) -> CompiledGrammar:
-        """Any JSON object; the options are those of `json_schema`.
+        """Any JSON object; `json_schema` explains the options.
 
         Raises
         ------
@@ -258,7 +257,7 @@ class Compiler(Shared):
 
         Raises
         ------
-        GrammarError : the grammar is malformed (with line and column), names a token that is none, or derives nothing.
+        GrammarError : the grammar is malformed (with line and column), names an unknown token, or derives nothing.
         LimitExceeded : it is too large, or nests too deep.
 
         Examples
@@ -312,8 +311,8 @@ class Compiler(Shared):
             Earley parser does with `lexer="dynamic_complete"`; priorities and `ties` have no meaning there.
         ties : "first": as above. "all": every terminal that ends there is followed, as llguidance does. By default
             "all" in grammars with a line `%llguidance {...}`, "first" in others.
-        directory : where the files of relative imports (`%import .file.name`) are; without it there are none.
-        grammars : what `@name` stands for: by name, another grammar as text, a JSON schema, or what this compiler made.
+        directory : where the files of relative imports (`%import .file.name`) are; without it they are refused.
+        grammars : what `@name` means: by name, another grammar as text, a JSON schema, or what this compiler made.
 
         Raises
         ------
@@ -342,9 +341,9 @@ class Compiler(Shared):
         from ..frontends.lark.folders import Folder
 
         folder = None if directory is None else Folder(Path(directory))
-        parts: dict[str, CompiledGrammar] = {}
+        parts: dict[str, MadeGrammar] = {}
         if isinstance(grammars, Mapping):  # the caller's may change
-            parts = {name: given for name, given in grammars.items() if isinstance(given, CompiledGrammar)}
+            parts = {name: given._loaded for name, given in grammars.items() if isinstance(given, CompiledGrammar)}
             others = {name: given for name, given in grammars.items() if name not in parts}
             grammars = {name: given if isinstance(given, str) else owned(given) for name, given in others.items()}
         options = {"start": start, "lexer": lexer, "ties": ties, "grammars": grammars, "folder": folder}
@@ -352,7 +351,7 @@ class Compiler(Shared):
         recipe = Recipe("lark", text, {**options, "compiled": tuple(parts)}, known)
         if parts:  # in their store: a new one would be none of theirs
             grammar = self._metered(partial(made_lark, self._store, recipe, list(parts.values())))
-            grammar.recipe = recipe if len(known) == len(parts) else None
+            grammar._loaded.recipe = recipe if len(known) == len(parts) else None
             return grammar
         if folder is not None or grammars is not None:
             return self._metered(lambda: self._make(recipe))  # what they hold may have changed
@@ -408,10 +407,10 @@ class Compiler(Shared):
             mixed as you like: dicts, or values of pydantic models.
         model : "llama-3", "hermes", "qwen-2.5", "qwen-3", "qwen-3-coder", "mistral", "mistral-v11", "deepseek-v3",
             "deepseek-v3.1", "deepseek-v3.2", "gpt-oss", "kimi-k2", "glm-4.5", "minimax-m1" or "minimax-m2".
-        tool_choice : "auto": text in which calls may stand; "required": calls only; "none": text without calls; or
+        tool_choice : "auto": text that may hold calls; "required": calls only; "none": text without calls; or
             `{"name": ...}` (OpenAI's longer form, too): calls of this function only.
         parallel : whether there may be several calls; the end of one is else the end of the response.
-        reasoning : True: a section of reasoning (`<think>...</think>`) stands before all else. "optional": it may.
+        reasoning : True: a section of reasoning (`<think>...</think>`) comes before all else. "optional": it may.
             "open": the prompt ends inside of it. False: there is none.
         property_order : "any": arguments come in any order, each once; "declared": in the order of the schema.
         unsupported : "error" refuses what cannot be enforced; "ignore" loosens that argument alone, with a warning.
@@ -431,7 +430,6 @@ class Compiler(Shared):
         >>> grammar = compiler.tools([add], model="qwen-3", tool_choice="required")
         """
         from ..frontends.tools import located
-        from .tags import tag_of_tools
 
         chosen = {"model": model, "tool_choice": owned(tool_choice), "parallel": parallel, "reasoning": reasoning}
         chosen |= {"property_order": property_order, "unsupported": unsupported}
@@ -445,12 +443,12 @@ class Compiler(Shared):
         """Compile what OpenAI's clients send as `response_format`, as `text.format`, or as a custom tool.
 
         The types are "json_schema", "json_object", "text" (any text), "grammar" and "custom" (`lark` with `ties="all"`,
-        or `regex`), and "structural_tag". A schema is compiled as it stands: `name`, `description` and `strict` change
-        no text. Places in warnings and in the ledger are those of the schema.
+        or `regex`), and "structural_tag". A schema is compiled as it is: `name`, `description` and `strict` change
+        no text. Places in warnings and in the ledger are places in the schema.
 
         Parameters
         ----------
-        form : a dict, JSON text, or a value of a pydantic model, as those of the package openai.
+        form : a dict, JSON text, or a value of a pydantic model, such as the package openai has.
         options : of `json_schema`, for where the response is JSON; they have no meaning elsewhere.
 
         Raises
@@ -471,10 +469,9 @@ class Compiler(Shared):
         from ..frontends.places import similar
         from ..frontends.response_formats import read_response_format
 
-        for name in options:
-            if name not in (Compiler.json_schema.__kwdefaults__ or {}):
-                help = similar(name, Compiler.json_schema.__kwdefaults__ or {}, "leave it out")
-                raise LlmaskError(f'json_schema has no option "{name}"', help=help)
+        known = Compiler.json_schema.__kwdefaults__ or {}
+        for name in [name for name in options if name not in known]:
+            raise LlmaskError(f'json_schema has no option "{name}"', help=similar(name, known, "leave it out"))
         wanted = read_response_format(form, self.limits)
         methods: dict[str, Callable[[Any], CompiledGrammar]] = {
             "json_schema": partial(self.json_schema, **options),
@@ -492,16 +489,14 @@ class Compiler(Shared):
 
         Raises
         ------
-        GrammarError : there is none of that name.
+        GrammarError : no ready grammar has that name.
 
         Examples
         --------
         >>> import llmask
         >>> grammar = llmask.Compiler(llmask.Tokenizer.default()).grammar("arithmetic")
         """
-        from . import ready
-
-        kind, text, is_exact = ready.find(name)
+        kind, text, is_exact = find_ready(name)
         if kind == ".gbnf":
             return self.gbnf(text)
         if kind == ".lark":
@@ -509,7 +504,7 @@ class Compiler(Shared):
         return self.json_schema(text)
 
     def choice(self, choices: Iterable[str]) -> CompiledGrammar:
-        """Compile a list of texts, exactly one of which has to be written.
+        """Compile a list of texts, and exactly one of them has to be written.
 
         Raises
         ------
@@ -548,23 +543,22 @@ class Compiler(Shared):
         >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
         >>> grammar = compiler.load(compiler.regex("[a-z]+").save())
         """
-        from .saved import loaded
-
         recipe = loaded(data, self.tokenizer.digest, self._is_canonical, self.limits)
         return self._cached(("loaded", bytes(data)), lambda: self._make(recipe))
 
-    def _metered(self, compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
-        grammar = None
+    def _metered(self, compile_now: Callable[[], MadeGrammar]) -> CompiledGrammar:
+        loaded = None
         outer = active.meter
         active.meter = meter = Meter(self.limits.max_compile_work, "max_compile_work")
         try:
-            grammar = compile_now()
+            loaded = compile_now()
         finally:
             active.meter = outer
             with self._lock:
-                self._compiled.count(meter.spent, grammar is not None)
+                self._compiled.count(meter.spent, loaded is not None)
         if self._warm is not None:
-            warm_new(grammar, grammar.own_rules, grammar.is_json, self._warm)
+            warm_new(loaded, loaded.own_rules, loaded.is_json, self._warm)
+        grammar = CompiledGrammar(loaded)
         notices.tell_of(grammar, self._on_warnings, self.limits)
         return grammar
 
@@ -584,16 +578,15 @@ class Compiler(Shared):
             often for longer than `Limits.max_step_work` microseconds; microseconds of the longest wait.
         """
         with self._lock:
-            store = self._store
-            compiled = self._compiled.statistics()
+            store, compiled = self._store, self._compiled.statistics()
         return {**compiled, **self._cache.statistics(), **store.statistics(), **self._waits.statistics()}
 
-    def _cached(self, key: tuple[Any, ...], compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
+    def _cached(self, key: tuple[Any, ...], compile_now: Callable[[], MadeGrammar]) -> CompiledGrammar:
         grammar = self._cache.get(key)
-        if grammar is None or not grammar.is_current():
+        if grammar is None or not grammar._loaded.is_current():
             grammar = self._metered(compile_now)
             self._cache.put(key, grammar)
-            if grammar.store is not self._store:  # renewed meanwhile by another thread
+            if grammar._loaded.store is not self._store:  # renewed meanwhile by another thread
                 self._cache.keep_only(self._store)
         else:
             notices.tell_of(grammar, self._on_warnings, self.limits, is_new=False)

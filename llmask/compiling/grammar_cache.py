@@ -1,4 +1,4 @@
-"""What a compiler remembers of the grammars that it made, least recently used out first, within a number of bytes.
+"""What a compiler remembers of the grammars that it made, least recently used out first; and what it counts of them.
 
 Counted is all that a grammar holds: its tables, its key, how it ends, and Python's objects. It grows by being used,
 mostly while it is new: when one comes in the last RECENT ones are counted again, and all of them now and then.
@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import forks
 from ..store.store import Store
-from .compiled import CompiledGrammar
+from .compiled_grammar import CompiledGrammar
 
 # What Python's objects of a grammar take: rules, ledger, lowered form, translation. It is an estimate, as walking them
 # took a third of the time of compiling; 98 % of 1,200 schemas are between 0.6 and 1.3 times what they take.
@@ -38,20 +38,17 @@ class _Entry:
         self.key = key
         self.grammar = grammar
         key_bytes = sum(len(part) for part in _flat(key) if isinstance(part, (str, bytes)))
-        self._objects = OBJECT_BYTES + key_bytes * (TEXT_BYTES if grammar.lowered is None else LOWERED_TEXT_BYTES)
-        if grammar.own_rules.needs_variants:
-            self._objects += WRITER_BYTES
-        else:
-            self._objects += COLUMN_BYTES * sum(grammar.own_rules.sizes())
+        lowered, rules = grammar._loaded.lowered, grammar._loaded.own_rules
+        self._objects = OBJECT_BYTES + key_bytes * (TEXT_BYTES if lowered is None else LOWERED_TEXT_BYTES)
+        self._objects += WRITER_BYTES if rules.needs_variants else COLUMN_BYTES * sum(rules.sizes())
         self.counted = 0  # bytes, in the sum of the cache
 
     @property
     def n_bytes(self) -> int:
         """Memory of the entry, as large as it is now."""
-        rules = self.grammar.own_rules
+        rules = self.grammar._loaded.own_rules
         written = COLUMN_BYTES * sum(rules.sizes()) if rules.needs_variants else 0
-        generation = self.grammar.generation
-        return generation.table.bytes_used + generation.kept_bytes + self._objects + written
+        return self.grammar.bytes_used + self._objects + written
 
 
 def _flat(key: tuple[Any, ...]) -> Iterator[Any]:
@@ -129,7 +126,39 @@ class GrammarCache:
     def keep_only(self, store: Store) -> None:
         """Forget the grammars of other stores, which they would keep alive."""
         with self._lock:
-            others = [entry for entry in self._entries.values() if entry.grammar.store is not store]
+            others = [entry for entry in self._entries.values() if entry.grammar._loaded.store is not store]
             for entry in others:
                 del self._entries[entry.key]
                 self._total -= entry.counted
+
+
+class Compiled:
+    """What a compiler has compiled; used under its lock.
+
+    Attributes
+    ----------
+    n, n_refused : grammars, and sources that were refused.
+    work : units that both took.
+    n_renewals : stores that were begun after the first.
+    """
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.n_refused = 0
+        self.work = 0
+        self.n_renewals = 0
+
+    def count(self, work: int, is_compiled: bool) -> None:
+        """Count one more."""
+        self.n += is_compiled
+        self.n_refused += not is_compiled
+        self.work += work
+
+    def statistics(self) -> dict[str, int]:
+        """See `Compiler.statistics`."""
+        return {
+            "compiled": self.n,
+            "refused": self.n_refused,
+            "work": self.work,
+            "store_renewals": self.n_renewals,
+        }

@@ -1,12 +1,12 @@
 """From recipes to compiled grammars: each kind of source has its function here.
 
-In: a store, a recipe. Out: `CompiledGrammar`, which keeps the recipe. Cost: that of compiling; a median schema 0.3 ms.
+In: a store, a recipe. Out: `MadeGrammar`, which keeps the recipe. Cost: that of compiling; a median schema 0.3 ms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import GrammarError, UnsatisfiableSchema
 from ..frontends.json_schema import compile_schema
@@ -16,9 +16,9 @@ from ..grammar.lowered import Lowered
 from ..regex.word_lists import literals_node
 from ..store.store import Store
 from ..work import spend
-from .compiled import CompiledGrammar, lexeme_grammar, literal_grammar, pattern_grammar, put_together
-from .forms import choice_text, schema_grammar
-from .recipe import Recipe
+from .made_grammar import MadeGrammar, lexeme_grammar, literal_grammar, pattern_grammar, put_together
+from .recipes import Recipe
+from .sources import choice_text, schema_grammar, tag_of_tools
 
 if TYPE_CHECKING:
     from ..grammar.expressions import Expression
@@ -27,7 +27,7 @@ EDGE_WORK = 30  # units for an edge of a part that is written into a text's rule
 PART_WORK = 300  # units for a grammar that others are put together from: for Python's objects, which nobody counts
 
 
-def made(store: Store, recipe: Recipe) -> CompiledGrammar:
+def made(store: Store, recipe: Recipe) -> MadeGrammar:
     """Compile a grammar, and first what it is put together from.
 
     Raises
@@ -39,8 +39,8 @@ def made(store: Store, recipe: Recipe) -> CompiledGrammar:
     return grammar
 
 
-def _made_of_parts(store: Store, recipe: Recipe) -> CompiledGrammar:
-    grammars: dict[int, CompiledGrammar] = {}
+def _made_of_parts(store: Store, recipe: Recipe) -> MadeGrammar:
+    grammars: dict[int, MadeGrammar] = {}
     for part in recipe.in_order():
         spend(PART_WORK)
         if part.parts:
@@ -56,20 +56,20 @@ def _made_of_parts(store: Store, recipe: Recipe) -> CompiledGrammar:
     return grammars[id(recipe)]
 
 
-def _made_alone(store: Store, recipe: Recipe) -> CompiledGrammar:
+def _made_alone(store: Store, recipe: Recipe) -> MadeGrammar:
     grammar = _OF_KIND[recipe.kind](store, recipe)
     grammar.recipe = recipe
     return grammar
 
 
-def made_schema(store: Store, recipe: Recipe) -> CompiledGrammar:
+def made_schema(store: Store, recipe: Recipe) -> MadeGrammar:
     """The grammar of a JSON schema."""
     schema = recipe.source
     found = compile_schema(store.nodes, schema, recipe.options)
     if isinstance(recipe.taken, list):
         recipe.taken[:] = found.documents
     try:
-        return CompiledGrammar(
+        return MadeGrammar(
             *(store, found.rules, found.warnings, lambda: found.ledger, found.make_variant),
             grammar=lambda: schema_grammar(found.rules, schema),
             documents=found.documents,
@@ -85,31 +85,26 @@ def made_schema(store: Store, recipe: Recipe) -> CompiledGrammar:
         ) from None
 
 
-def _made_pattern(store: Store, recipe: Recipe) -> CompiledGrammar:
+def _made_pattern(store: Store, recipe: Recipe) -> MadeGrammar:
     is_search = recipe.options["method"] == "search"
     node = compile_pattern(store.nodes, recipe.source, is_search=is_search)
     return pattern_grammar(store, node, recipe.source, is_search)
 
 
-def _made_choice(store: Store, recipe: Recipe) -> CompiledGrammar:
+def _made_choice(store: Store, recipe: Recipe) -> MadeGrammar:
     texts = recipe.source
     node = literals_node(store.nodes, [text.encode() for text in texts])
     return lexeme_grammar(store, node, lambda: choice_text(texts))
 
 
-def _made_gbnf(store: Store, recipe: Recipe) -> CompiledGrammar:
-    from ..frontends.bnf import compile_gbnf
+def _made_bnf(store: Store, recipe: Recipe) -> MadeGrammar:
+    from ..frontends.bnf import compile_ebnf, compile_gbnf
 
-    return _lowered(store, compile_gbnf(store.nodes, recipe.source))
-
-
-def _made_ebnf(store: Store, recipe: Recipe) -> CompiledGrammar:
-    from ..frontends.bnf import compile_ebnf
-
-    return _lowered(store, compile_ebnf(store.nodes, recipe.source))
+    compile_text = compile_gbnf if recipe.kind == "gbnf" else compile_ebnf
+    return _lowered(store, compile_text(store.nodes, recipe.source))
 
 
-def made_lark(store: Store, recipe: Recipe, parts: Sequence[CompiledGrammar] = ()) -> CompiledGrammar:
+def made_lark(store: Store, recipe: Recipe, parts: Sequence[MadeGrammar] = ()) -> MadeGrammar:
     """The grammar of a text in Lark's notation; `parts` are those that it names which are compiled.
 
     Raises
@@ -117,9 +112,9 @@ def made_lark(store: Store, recipe: Recipe, parts: Sequence[CompiledGrammar] = (
     GrammarError : a part is of another store, or has what grammars lose that are put together.
     LimitExceeded : the parts are too large.
     """
+    from ..asking.algebra import is_any_greedy
+    from ..asking.dead_ends import dead_end_warnings
     from ..frontends.lark import compile_lark
-    from .algebra import is_any_greedy
-    from .dead_ends import dead_end_warnings
 
     options = recipe.options
     is_exact = options["lexer"] == "exact"
@@ -138,14 +133,14 @@ def made_lark(store: Store, recipe: Recipe, parts: Sequence[CompiledGrammar] = (
     return grammar
 
 
-def _named(store: Store, name: str, part: CompiledGrammar) -> Expression:
-    """A grammar that was compiled as what `@name` stands for."""
+def _named(store: Store, name: str, part: MadeGrammar) -> Expression:
+    """A compiled grammar as the expression that `@name` means."""
     if part.store is not store:
         raise GrammarError(
             f"@{name} belongs to a different compiler, or the compiler has begun a new store since",
             help="compile both with one compiler, one after the other",
         )
-    from .algebra import included
+    from ..asking.algebra import included
 
     try:
         return included(part, f"@{name}")
@@ -154,39 +149,27 @@ def _named(store: Store, name: str, part: CompiledGrammar) -> Expression:
         raise GrammarError(error.message, where, error.help) from None
 
 
-def _made_tag(store: Store, recipe: Recipe) -> CompiledGrammar:
-    return tag_grammar(store, recipe.source)
-
-
-def _made_tools(store: Store, recipe: Recipe) -> CompiledGrammar:
-    from .tags import tag_of_tools
-
-    return tag_grammar(store, tag_of_tools(store.tokenizer, recipe.source, **recipe.options)[0])
-
-
-def tag_grammar(store: Store, document: Any) -> CompiledGrammar:
-    """The grammar of a structural tag."""
+def _made_tag(store: Store, recipe: Recipe) -> MadeGrammar:
     from ..frontends.structural_tags import compile_structural_tag
 
+    document = recipe.source
+    if recipe.kind == "tools":
+        document = tag_of_tools(store.tokenizer, recipe.source, **recipe.options)[0]
     return _lowered(store, compile_structural_tag(store.nodes, document, store.limits))
 
 
-def _made_literal(store: Store, recipe: Recipe) -> CompiledGrammar:
-    return literal_grammar(store, recipe.source)
+def _lowered(store: Store, lowered: Lowered) -> MadeGrammar:
+    return MadeGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
 
 
-def _lowered(store: Store, lowered: Lowered) -> CompiledGrammar:
-    return CompiledGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
-
-
-_OF_KIND: dict[str, Callable[[Store, Recipe], CompiledGrammar]] = {
+_OF_KIND: dict[str, Callable[[Store, Recipe], MadeGrammar]] = {
     "json_schema": made_schema,
     "regex": _made_pattern,
     "choice": _made_choice,
-    "gbnf": _made_gbnf,
-    "ebnf": _made_ebnf,
+    "gbnf": _made_bnf,
+    "ebnf": _made_bnf,
     "lark": made_lark,
     "structural_tag": _made_tag,
-    "tools": _made_tools,
-    "literal": _made_literal,
+    "tools": _made_tag,
+    "literal": lambda store, recipe: literal_grammar(store, recipe.source),
 }

@@ -2,7 +2,7 @@
 
 `grammar.warnings` has the sentences. The warning says how many and where the first is, and no more of the schema:
 Python keeps the text of every warning that it has shown, so that strangers' schemas could fill memory. For the same
-reason there is none where limits are as tight as those for strangers.
+reason no warning is given where limits are as tight as `Limits.for_untrusted()`.
 
 In: a compiled grammar. Out: a warning at the caller's line. Cost: none without warnings, else some microseconds.
 """
@@ -40,10 +40,11 @@ def checked(on_warnings: OnWarnings | None) -> OnWarnings | None:
 
 def tell_of(grammar: Any, on_warnings: OnWarnings | None, limits: Limits, is_new: bool = True) -> None:
     """Tell what is to be known of a grammar that is compiled: to a function once, by Python to each who compiles it."""
-    if not (grammar.own_warnings or grammar.dead_ends):
+    said, dead_ends = grammar._loaded.own_warnings, grammar._loaded.dead_ends
+    if not (said or dead_ends):
         return
     if on_warnings is None:
-        tell(grammar.own_warnings, grammar.dead_ends, limits)
+        tell(said, dead_ends, limits)
     elif is_new:
         on_warnings(grammar)
 

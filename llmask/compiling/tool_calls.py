@@ -39,7 +39,7 @@ class ToolCallReader(Reader):
     Attributes
     ----------
     calls : those that are complete, as (name, arguments).
-    text : what stands outside of calls.
+    text : what is outside of calls.
 
     Raises
     ------

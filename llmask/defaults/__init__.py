@@ -1,4 +1,4 @@
-"""What is shipped inside the package: a tokenizer, a small language model over it, and the script that makes them."""
+"""What is shipped inside the package: a tokenizer and a small language model over it; `tools/training` makes them."""
 
 from __future__ import annotations
 

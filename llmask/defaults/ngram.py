@@ -1,6 +1,6 @@
 """A small n-gram language model: scores of the next token given the last ones.
 
-It stands in for a neural network so that `llmask generate` writes plausible documents without a download. Absolute
+It takes the place of a neural network so that `llmask generate` writes plausible documents without a download. Absolute
 discounting (Ney, Essen, Kneser 1994): in a context seen C times, a token seen c times gets (c - D) / C, and what is
 left goes to the context that is one token shorter:
 
@@ -16,7 +16,7 @@ finite score.
 
 The count is that of the n-gram itself, the total that of all n-grams that it represents as a context.
 
-In: ngrams.npz made by `llmask.defaults.training.make`. Out: float32 scores. Cost: 20 to 60 us a call, 25 ms to load.
+In: ngrams.npz made by `tools/training`. Out: float32 scores. Cost: 20 to 60 us a call, 25 ms to load.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class NgramModel:
     Parameters
     ----------
     orders : by length, the unigrams first; those have an entry for every token id.
-    representatives : int[vocab_size], the token that stands for each token in contexts.
+    representatives : int[vocab_size], the token that takes the place of each token in contexts.
     end_id : the token between documents; an empty context means that a document begins.
     """
 

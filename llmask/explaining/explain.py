@@ -226,7 +226,7 @@ def _nearest(matcher: Sequence, data: bytes) -> list[int]:
     words = np.zeros((1, matcher.store.n_words), np.int32)
     matcher.fork().fill_bitmask(words)
     allowed = np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
-    trie = matcher.store.tokenizer.trie
+    trie = matcher.store.tokenizer._parts.trie
     ends, token_at, depth = trie.subtree_end, trie.token, trie.depth
     nearest: list[int] = []
     for node in reversed(trie.path(data)):

@@ -9,7 +9,7 @@ A lexeme A is blocked in a place of the grammar where the text may not end and e
 
 No document has it there, so its edge can be left out; then less may follow what stands before it, and more is blocked.
 Where in the end nothing is derived any more, no document exists. Where A only may be followed by a byte that it takes,
-and need not, nothing is told: see llmask/compiling/dead_ends.py.
+and need not, nothing is told: see llmask/asking/dead_ends.py.
 
 In: `Rules` for longest match. Out: what is blocked. Cost: about 2 us an edge; only lexemes that may go on with all
 bytes that follow (`RegexNodes.extensions`) are walked through.

@@ -23,7 +23,7 @@ from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
-    from llmask.tokenizer.token_table import TokenTable
+    from llmask.tokenizer.tokenizer import Tokenizer
 
 Ranges = tuple[tuple[int, int], ...]
 LISTED = re.compile(r"<\[(\^?)([0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)\]>")
@@ -48,7 +48,7 @@ def tokens_of(ids: Iterable[int], text: str, is_excluded: bool = False) -> Token
     return TokenSet(ranges_of((token, token) for token in ids), text, is_excluded)
 
 
-def read_tokens(table: TokenTable, text: str) -> TokenSet:
+def read_tokens(table: Tokenizer, text: str) -> TokenSet:
     """What a grammar writes `<...>`.
 
     Raises
@@ -66,7 +66,7 @@ def read_tokens(table: TokenTable, text: str) -> TokenSet:
     return tokens_of([token_named(table, text)], text)
 
 
-def token_named(table: TokenTable, name: str) -> int:
+def token_named(table: Tokenizer, name: str) -> int:
     """The id of the token that is written so in the vocabulary.
 
     Raises
@@ -75,9 +75,9 @@ def token_named(table: TokenTable, name: str) -> int:
     """
     spend(table.vocab_size // TOKENS_A_UNIT)
     spelled = name.encode("utf-8", "surrogatepass")
-    token = table.vocabulary.texts.find(spelled)
+    token = table._parts.vocabulary.texts.find(spelled)
     if token < 0:
-        token = table.vocabulary.tokens.find(spelled)
+        token = table._parts.vocabulary.tokens.find(spelled)
     if token < 0:
         names = [table.token_name(special) for special in table.special_ids]
         from difflib import get_close_matches  # late: errors only
@@ -90,7 +90,7 @@ def token_named(table: TokenTable, name: str) -> int:
     return token
 
 
-def _pair(table: TokenTable, part: str) -> tuple[int, int]:
+def _pair(table: Tokenizer, part: str) -> tuple[int, int]:
     """The ends of `10` or `20-30`."""
     if max(map(len, part.split("-"))) > MOST_DIGITS:
         raise GrammarError(f"{part} is no token id", help=f"ids are below {table.vocab_size}")
@@ -106,11 +106,11 @@ def _pair(table: TokenTable, part: str) -> tuple[int, int]:
     return low, high
 
 
-def included(table: TokenTable, tokens: TokenSet) -> Ranges:
+def included(table: Tokenizer, tokens: TokenSet) -> Ranges:
     """The ranges of the tokens that a set has."""
     if not tokens.is_excluded:
-        return _without(tokens.ranges, table.absent_ids)
-    left_out = ranges_of([*tokens.ranges, *table.absent_ids, *((token, token) for token in table.eos_ids)])
+        return _without(tokens.ranges, table._parts.absent_ids)
+    left_out = ranges_of([*tokens.ranges, *table._parts.absent_ids, *((token, token) for token in table.eos_ids)])
     return _without(((0, table.vocab_size - 1),), left_out)
 
 
@@ -145,6 +145,6 @@ def token_node(nodes: RegexNodes, tokens: TokenSet) -> int:
                 f"no token of the vocabulary has an id of {tokens.text}", help="name the ids of tokens that it has"
             )
         raise GrammarError(f"{tokens.text} leaves no token of the vocabulary", help="name fewer tokens in it")
-    offsets = table.token_offsets
+    offsets = table._parts.token_offsets
     has_text = any(offsets[high + 1] > offsets[low] for low, high in ranges)
     return nodes.tokens(ranges, bool(has_text))

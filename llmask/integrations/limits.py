@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 
-from ..compiling.compiled import CompiledGrammar
+from ..compiling.compiled_grammar import CompiledGrammar
 from ..compiling.compiler import Compiler
 from ..errors import LlmaskError, short
 from ..limits import Limits

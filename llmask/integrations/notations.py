@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ..errors import GrammarError, LlmaskError
 
 if TYPE_CHECKING:
-    from ..compiling.compiled import CompiledGrammar
+    from ..compiling.compiled_grammar import CompiledGrammar
     from ..compiling.compiler import Compiler
 
 NOTATIONS = {"lark": "Lark", "ebnf": "EBNF", "gbnf": "GBNF"}

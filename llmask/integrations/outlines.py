@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.compiling.compiler import Compiler
 from llmask.errors import LlmaskError
 from llmask.integrations import llama_cpp, mlx, transformers

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LlmaskError
 from llmask.mask.apply import allocate_bitmask
 from llmask.samplers.prefixes import AnyGrammar, PrefixTable, allows_any, beyond_logits, check_width, id_mask

@@ -7,7 +7,7 @@
 
 What is built belongs to the grammar and is seen by all its sequences, so the thread takes nothing of a sequence but the
 number of its configuration. It holds the store's lock for one mask at a time. While nobody asks for one it does other
-work, in parts: documents of new grammars are read (compiling/documents.py).
+work, in parts: documents of new grammars are read (asking/documents.py).
 
 In: sequences. Out: masks in the tables of their grammars. Cost: 1 us for a mask that is there, 5 us for another.
 """

@@ -159,7 +159,7 @@ def _token_on(sequence: Sequence, begun: list[int]) -> int:
 
     First come bytes that a search has begun a way with, then those that close something, then what is known to go on.
     """
-    trie, run = sequence.store.tokenizer.trie, sequence.generation.run
+    trie, run = sequence.store.tokenizer._parts.trie, sequence.generation.run
     token_at, children = trie.token, range(int(trie.child_first[0]), int(trie.child_first[1]))
     tokens = {int(trie.child_byte[child]): int(token_at[trie.child_node[child]]) for child in children}
     for passes in ((begun, 4), (CLOSING, 16), (SIGNS, 512)), ((CLOSING, 1), (tokens, 16)):

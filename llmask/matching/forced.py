@@ -85,7 +85,7 @@ def _forced_text(sequence: Sequence) -> tuple[list[int], bool]:
     text, tokens = _since_special(sequence)
     flags = np.zeros(256, np.int32)
     sequence.run(Operation.LIVE_BYTES, after, flags)
-    certain = tokenizer.certain_tokens(
+    certain = tokenizer._parts.certain_tokens(
         text + forced,
         _may_stop(sequence, after),
         flags != 0,

@@ -102,7 +102,7 @@ class Healing(Feature):
     def _spelling_tokens(self, sequence: Sequence) -> list[int]:
         """Tokens that spell the beginning of the rest of the prefix, or all of it and the beginning of a document."""
         sequence.make_room()
-        trie = sequence.store.tokenizer.trie
+        trie = sequence.store.tokenizer._parts.trie
         first, of_byte, of_node, token_at = trie.child_first, trie.child_byte, trie.child_node, trie.token
         path = trie.path(self.rest)
         tokens = token_at[path[1:]].tolist()
@@ -126,7 +126,7 @@ class Healing(Feature):
         Of what is left of the prefix after a token it is counted how few tokens spell it and nothing else.
         """
         tokenizer, rest, bounds = sequence.store.tokenizer, self.rest, []
-        trie, token_bytes = tokenizer.trie, tokenizer.token_bytes
+        trie, token_bytes = tokenizer._parts.trie, tokenizer.token_bytes
         token_at = trie.token
         sequence.make_room()
         with sequence.store.lock:

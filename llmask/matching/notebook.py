@@ -85,7 +85,7 @@ def _property(state: JsonSoFar) -> str | None:
 
 def next_tokens_view(tokenizer: Tokenizer, tokens: npt.NDArray[np.int64]) -> str:
     """How many tokens may come next, by their first byte, with the shortest of them."""
-    offsets, data = tokenizer.token_offsets, tokenizer.token_data
+    offsets, data = tokenizer._parts.token_offsets, tokenizer._parts.token_data
     lengths = offsets[tokens + 1] - offsets[tokens]
     begins = np.full(len(tokens), -1)
     begins[lengths > 0] = data[offsets[tokens[lengths > 0]]]

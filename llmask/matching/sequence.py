@@ -82,7 +82,7 @@ class Sequence:
         on_limit: str = "error",
         terminates_at_end: bool = False,
     ) -> None:
-        self.grammar = grammar
+        self.grammar = grammar = grammar._loaded
         self.store = grammar.store
         self.on_limit = on_limit
         self.terminates_at_end = terminates_at_end

@@ -25,7 +25,7 @@ from ..kernels.tables.operations import Operation
 from ..work import in_parts, let_others_in
 
 if TYPE_CHECKING:
-    from ..tokenizer.token_table import TokenTable
+    from ..tokenizer.tokenizer import Tokenizer
     from .code_points import CodePointSet
 
 UNBOUNDED = 2**31 - 1
@@ -76,7 +76,7 @@ class RegexNodes:
     ALL = 2  # matches every byte string
 
     def __init__(
-        self, run: Run, count: Callable[[], int], table: TokenTable | None = None, memory: Table | None = None
+        self, run: Run, count: Callable[[], int], table: Tokenizer | None = None, memory: Table | None = None
     ) -> None:
         self._run = run
         self._count = count

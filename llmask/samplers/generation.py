@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.compiling.compiler import Compiler
 from llmask.errors import BudgetError, LlmaskError
 from llmask.frontends.json_schema.reading.described import reader_of

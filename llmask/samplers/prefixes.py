@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LlmaskError, TokenRejected, VocabularyError
 from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask, warn_of_width
 from llmask.matching.batch import Batch

@@ -4,7 +4,7 @@
 by either was in both. A copy of a matcher is a fork. A grammar and a compiler are shared by all their users, who never
 change them, so a copy is the object itself: what holds one, a request or a processor, can be copied whole.
 
-Pickles are another matter: they hold what the objects were made from (compiling/pickles.py).
+Pickles are another matter: they hold what the objects were made from (compiling/stores.py).
 
 In: objects. Out: copies. Cost: that of a fork.
 """

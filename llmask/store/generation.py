@@ -1,7 +1,7 @@
 """The tables that all sequences of a grammar share, and how rules come into them while sequences are read.
 
 Where values have to differ (`Rules.call_new`), rules are written while sequences are read: a kernel that misses one
-stops, the frontend's function writes it, it is loaded behind the others, and the kernel runs again, all under the
+stops, the frontend's function writes it, it is loaded after the others, and the kernel runs again, all under the
 store's lock.
 
 In: a store, rules. Out: what operations return. Cost: loading 0.1 us an edge.

@@ -1,7 +1,7 @@
 """Rules that are loaded into a store: what sequences know of their grammar.
 
-`CompiledGrammar` (llmask/compiling/compiled.py) adds what its users ask of it. It is immutable to them and shared by
-all sequences; what it derives lazily is a cache.
+`CompiledGrammar` (llmask/compiling/compiled_grammar.py) is how users have it. It is immutable and shared by all
+sequences; what it derives lazily is a cache.
 
 In: `Rules` of a frontend. Out: the tables of its sequences. Cost: about 20 us and 0.1 us an edge.
 """
@@ -87,8 +87,13 @@ class LoadedGrammar:
         self._source = RuleSource(rules, make_variant, None if lowered is None else lowered.make_late)
         self.generation = Generation(store, self._source)
 
+    @property
+    def _loaded(self) -> LoadedGrammar:
+        """The grammar itself: a `Matcher` may be given a compiled grammar or what is loaded of it."""
+        return self
+
     def generation_after(self, old: Generation) -> Generation:
-        """The tables for sequences that leave `old`; made when there are none yet."""
+        """The tables for sequences that leave `old`; they are made for the first that asks."""
         with self.store.lock:
             if self.generation is old:
                 with unmetered():  # compiling was bounded
@@ -142,20 +147,7 @@ class LoadedGrammar:
         return Grammar({"start": Inclusion(self.own_rules, "rules")})
 
     def rules(self) -> Rules:
-        """Its rules, of which `str` is a text for people (llmask/grammar/notation.py).
-
-        Of grammars whose rules are written while sequences are read, these are all that are written so far. A schema
-        that compares values (`uniqueItems`) has a rule more for each set of values that a sequence had to leave out:
-        `new(a)` stands for `a` and all of those. A rule with a parameter has the states for those values of it that a
-        sequence has reached: `late(a::3)` with an arrow, and without one where nothing is written yet.
-
-        Examples
-        --------
-        >>> import llmask
-        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
-        >>> print(compiler.gbnf('root ::= "a" root "b" | [0-9]+').rules())
-        root: "a" root "b" | /[0-9]+/
-        """
+        """See `CompiledGrammar.rules`."""
         from ..grammar.expressions import Lexeme, leaves
 
         grammar = self.grammar

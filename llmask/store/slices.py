@@ -1,6 +1,6 @@
 """The slices of a tokenizer: families of tokens whose masks are computed once.
 
-JSON's slices hold the tokens of 1 to k code points that may stand unescaped in a string, for a few k. A string body
+JSON's slices hold the tokens of 1 to k code points that may be unescaped in a string, for a few k. A string body
 with room for k more code points copies the mask of the largest slice that fits and walks the trie of the other tokens
 only. A string of a bounded length takes the mask without a bound, less the tokens that are longer than its room.
 
@@ -99,11 +99,11 @@ def slices_of(
     Parameters
     ----------
     run : runs an operation of `kernels.engine.build` on the store, see `store.Builder.run`.
-    others : slices beside those of this module, as `read_slice` reads them.
+    others : slices besides the ones of this module, as `read_slice` reads them.
 
     Raises
     ------
-    GrammarError : one of them is none.
+    GrammarError : one of them is malformed.
     """
     wanted = [(utf8_char(nodes, members), most) for members, most in SLICES]
     wanted += [read_slice(nodes, text) for text in others]
@@ -160,7 +160,7 @@ def _make(tokenizer: Tokenizer, run: Run, wanted: list[tuple[int, int]]) -> list
     chosen = [(counts[char] > 0) & (counts[char] <= most) for char, most in wanted]
     sizes = [int(np.count_nonzero(tokens)) for tokens in chosen]
     masks = [np.packbits(np.pad(tokens, (0, -len(tokens) % 32)), bitorder="little") for tokens in chosen]
-    trie = tokenizer.trie
+    trie = tokenizer._parts.trie
     rest, main = np.empty(trie.n_nodes, np.int64), np.empty(trie.n_nodes, np.int32)
     made: dict[int, tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]] = {}
     for i in sorted(range(len(wanted)), key=lambda i: sizes[i]):

@@ -92,7 +92,7 @@ class Builder:
                 code = slots[STORE.reached]
                 if code == store_layout.NEEDS_VARIANT:
                     return engine.VARIANT_NEEDED
-                error = self._limit_error(code, grammar)
+                error = self._limit_error(code)
         if self.lock.turn.locked():  # who waits has to wake up, and to wait for the interpreter then
             self.lock.let_in()
         if error is not None:
@@ -105,7 +105,7 @@ class Builder:
         """Regex nodes in the store."""
         return int(self.table.array[STORE.n_nodes])
 
-    def _limit_error(self, code: int, grammar: Table | None) -> LimitExceeded:
+    def _limit_error(self, code: int) -> LimitExceeded:
         if code == memory.LIMIT_WORK:
             meter = active.meter
             if meter is not None:
@@ -194,17 +194,17 @@ class Store:
         )
         slots[STORE.n_slices] = len(table_of_slices)
         slots[STORE.n_wide_slices] = len(SLICES)
-        tokenizer.stores.add(self)
+        tokenizer._parts.stores.add(self)
 
     def _put_vocabulary(self) -> None:
         tokenizer, table = self.tokenizer, self.table
-        trie = tokenizer.trie
+        trie = tokenizer._parts.trie
         table.put(STORE.trie, trie.node)
         table.put(STORE.child_first, trie.child_first)
         table.put(STORE.child_byte, trie.child_byte)
         table.put(STORE.child_node, trie.child_node)
-        table.put(STORE.token_offsets, tokenizer.token_offsets)
-        table.put(STORE.token_data, tokenizer.token_data)
+        table.put(STORE.token_offsets, tokenizer._parts.token_offsets)
+        table.put(STORE.token_data, tokenizer._parts.token_data)
         table.put(STORE.eos, np.array(sorted(tokenizer.eos_ids), np.int32))
         table.put(STORE.specials, np.array(tokenizer.special_ids, np.int32))
         table.put(STORE.walk_stack, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
@@ -221,7 +221,7 @@ class Store:
             table.put(STORE.duplicate_pairs, trie.duplicates)
         table.array[STORE.n_duplicates] = len(trie.duplicates)
         table.array[STORE.n_trie] = len(trie.node)
-        table.array[STORE.longest] = np.diff(tokenizer.token_offsets).max(initial=0)
+        table.array[STORE.longest] = np.diff(tokenizer._parts.token_offsets).max(initial=0)
         table.array[STORE.n_vocab] = tokenizer.vocab_size
         table.array[STORE.n_words] = self.n_words
         table.array[STORE.n_eos] = len(tokenizer.eos_ids)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from ..arguments import as_integer
+from .parts import TokenizerParts
 
 MOST_TOKENS = 2**31 - 1  # of a text; kernels compare with it
 
@@ -27,15 +28,15 @@ def as_limit(n: Any) -> int:
 class _Counting(Protocol):
     """What is asked of a tokenizer here."""
 
-    @property
-    def decode_drops_blank(self) -> bool: ...
+    _parts: TokenizerParts
+
     def encode(self, text: str) -> list[int]: ...
     def count(self, text: str) -> int: ...
     def decode_bytes(self, ids: Iterable[int]) -> bytes: ...
 
 
 def find_chunk(tokenizer: _Counting, text: str, start: int, n: int) -> int:
-    """End of the chunk that begins at `start`; `start` where there is none."""
+    """End of the chunk that begins at `start`; `start` where no chunk is small enough."""
     n_characters = 8 * max(n, 1) + 32
     while True:
         window = text[start : start + n_characters]
@@ -46,7 +47,7 @@ def find_chunk(tokenizer: _Counting, text: str, start: int, n: int) -> int:
             return len(text)
         n_characters *= 2
     spelled = tokenizer.decode_bytes(ids[: max(n, 0)])
-    if tokenizer.decode_drops_blank:
+    if tokenizer._parts.decode_drops_blank:
         spelled = spelled.removeprefix(b" ")
     if window.encode("utf-8").startswith(spelled):
         end = len(spelled.decode("utf-8", "ignore"))

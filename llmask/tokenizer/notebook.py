@@ -2,7 +2,7 @@
 
 Notebooks show what an object's `_repr_html_` returns. Everything that comes from outside, tokens, keys, patterns,
 passes `escaped`, so that no name becomes markup; every list and text is cut at a length that a page can hold.
-The views of matchers and grammars are in matching/notebook.py and compiling/notebook.py.
+The views of matchers are in matching/notebook.py, that of a grammar is in `CompiledGrammar._repr_html_`.
 
 In: texts, tokens. Out: HTML without scripts, links or styles from elsewhere. Cost: 1 ms.
 """
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .token_table import TokenTable
+    from .parts import TokenizerParts
 
 MOST_ROWS = 100  # of a table
 MOST_CHARACTERS = 300  # of one cell
@@ -68,15 +68,20 @@ def page(parts: Iterable[str]) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
-def tokenizer_view(tokenizer: TokenTable, line: str) -> str:
+def tokenizer_view(parts: TokenizerParts, line: str) -> str:
     """A tokenizer: what it is, and tokens from all over its vocabulary, numbers under the pointer."""
-    size = tokenizer.vocab_size
+    size, tokens, names = parts.vocab_size, parts.vocabulary.tokens, parts.vocabulary.texts
     step = max(1, -(-size // MOST_PIECES))
     pieces = [
-        piece(tokenizer.token_bytes(token), tokenizer.token_name(token), SHADES[number % len(SHADES)], f"token {token}")
+        piece(
+            tokens.get(token),
+            names.get(token).decode("utf-8", "replace"),
+            SHADES[number % len(SHADES)],
+            f"token {token}",
+        )
         for number, token in enumerate(range(0, size, step))
     ]
     what = "its tokens" if step == 1 else f"every {step:,}th token"
-    facts = f"{len(tokenizer.special_ids):,} special, {size:,} in all; {what}:"
+    facts = f"{len(parts.special_ids):,} special, {size:,} in all; {what}:"
     body = f'<div style="line-height:1.7">{" ".join(pieces)}</div>'
     return page([heading(line), f"<div>{escaped(facts)}</div>", body])

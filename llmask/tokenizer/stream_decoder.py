@@ -43,8 +43,9 @@ class StreamDecoder:
                 f"a Tokenizer is wanted, not {type(tokenizer).__name__}", help="give a llmask.Tokenizer"
             )
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._bytes_of = tokenizer.token_bytes if as_flag(skip_special, "skip_special") else tokenizer.bytes_or_name
-        self._drops_blank = not as_flag(continues, "continues") and tokenizer.decode_drops_blank
+        parts = tokenizer._parts
+        self._bytes_of = tokenizer.token_bytes if as_flag(skip_special, "skip_special") else parts.bytes_or_name
+        self._drops_blank = not as_flag(continues, "continues") and parts.decode_drops_blank
 
     def push(self, token: int) -> str:
         """The text that is complete with this token; may be empty.

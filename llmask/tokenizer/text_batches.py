@@ -15,8 +15,8 @@ from threading import Thread
 from typing import Protocol
 
 from ..arguments import as_flag, as_integer
-from ..encoders.bpe import BpeEncoder
 from ..errors import VocabularyError
+from .parts import TokenizerParts
 
 GROUP_SIZE = 25_000  # characters that a thread encodes at a time: 0.3 ms
 LARGE_GROUP = 100_000  # where several threads work: one that waits for the lock wakes up late, so it waits less often
@@ -26,9 +26,8 @@ GROUPS = 4  # groups of a thread, none smaller than the first or larger than the
 class _Encoding(Protocol):
     """What is asked of a tokenizer here."""
 
-    @property
-    def part_encoder(self) -> BpeEncoder | None: ...
-    def has_names(self, text: str) -> bool: ...
+    _parts: TokenizerParts
+
     def encode(self, text: str, parse_special: bool = False) -> list[int]: ...
 
 
@@ -50,12 +49,13 @@ def encode_all(
             f"a batch is a sequence of texts, not {type(texts).__name__}", help="give a list of str"
         ) from None
     parse_special = as_flag(parse_special, "parse_special")
-    encoder = None if parse_special else tokenizer.part_encoder
+    parts = tokenizer._parts
+    encoder = None if parse_special else parts.part_encoder
 
     def encode(group: Sequence[str]) -> list[list[int]]:
         if encoder is not None:
             try:
-                if not tokenizer.has_names("\0".join(group)):
+                if not parts.has_names("\0".join(group)):
                     return encoder.encode_many(group)
             except (AttributeError, TypeError, UnicodeEncodeError, VocabularyError):
                 pass  # encoding one by one names the reason

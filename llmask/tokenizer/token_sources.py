@@ -22,8 +22,8 @@ from ..vocabulary.kinds import HUGGING_FACE, known_kind_of, refuse_names, refuse
 from ..vocabulary.resizing import resize
 from ..vocabulary.sentencepiece import read_sentencepiece
 from ..vocabulary.tiktoken import SPECIAL_TOKENS, read_tiktoken
-from ..vocabulary.vocabulary import from_bytes
-from .token_table import TokenTable
+from ..vocabulary.vocabulary import Vocabulary, from_bytes
+from .parts import TokenizerParts
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 DEFAULT_FILE = Path(__file__).parent.parent / "defaults" / "tokenizer.gguf"
 
 
-class TokenSources(TokenTable):
+class TokenSources:
     """The class methods that make a tokenizer of each kind of source, and the way into a file."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._parts = TokenizerParts(vocabulary)
 
     @classmethod
     def default(cls) -> Self:
@@ -200,4 +203,4 @@ class TokenSources(TokenTable):
         VocabularyError : a token that a file of its kind cannot spell.
         OSError : the file cannot be written.
         """
-        write_gguf(self.vocabulary, as_path(path))
+        write_gguf(self._parts.vocabulary, as_path(path))

@@ -1,6 +1,6 @@
 """Tokenizer: a vocabulary with its encoder and its trie; what a grammar is compiled for.
 
-A grammar sees tokens as bytes. **Special tokens have no bytes**: control tokens, those that stand for the unknown,
+A grammar sees tokens as bytes. **Special tokens have no bytes**: control tokens, the token of what is unknown,
 unused ids and all end-of-sequence ids can be named by a grammar, but no text produces them. User-defined tokens are
 text: a person added "<tool>" so that it is one token, and a string may contain these six characters.
 
@@ -10,25 +10,18 @@ for a GGUF file of 128,256 tokens with the trie; its encoder's tables 0.15 s at 
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
-
-import numpy as np
 
 from .. import forks
 from ..arguments import as_flag
 from ..encoders.bpe import METHODS, BpeEncoder
-from ..encoders.certain import certain_tokens
-from ..encoders.greedy import GreedyEncoder
-from ..encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder, why_not_words
 from ..errors import VocabularyError
-from ..forks import cached_property
-from ..vocabulary.digest import token_digest, whole_digest
+from ..vocabulary.digest import whole_digest
 from ..vocabulary.vocabulary import Vocabulary
 from .chunks import as_limit, find_chunk
+from .parts import name_surrogate
 from .text_batches import encode_all
 from .token_sources import TokenSources
 
@@ -47,36 +40,31 @@ class Tokenizer(TokenSources):
     ([2, 3], 'ab', b'')
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        super().__init__(vocabulary)
-        self._encoder = select_encoder(vocabulary)
+    if not TYPE_CHECKING:
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What is copied, and pickled of subclasses: everything but what is made at its first use."""
-        kind = type(self)
-        return {
-            name: value
-            for name, value in self.__dict__.items()
-            if not isinstance(getattr(kind, name, None), cached_property)
-        }
+        def __getattr__(self, name: str) -> Any:
+            """The old name of `warm`, which goes when the names of llmask/deprecated.py do."""
+            if name == "prepare":
+                return self.warm
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __copy__(self) -> Tokenizer:
         kind = type(self)
         twin = kind.__new__(kind)
-        twin.__dict__.update(self.__getstate__())
+        twin.__dict__.update(self.__dict__, _parts=self._parts.copy())
         return twin
 
     def __deepcopy__(self, memo: Any) -> Tokenizer:
         return self.__copy__()  # what it holds is never changed
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """What is pickled: the vocabulary, of which a tokenizer is made where it arrives, or is there already."""
-        return (arrived, (self.vocabulary,)) if type(self) is Tokenizer else super().__reduce_ex__(protocol)
+        """What is pickled: the vocabulary. Where it arrives a tokenizer is made of it, unless one is in use."""
+        return (arrived, (self._parts.vocabulary,)) if type(self) is Tokenizer else super().__reduce_ex__(protocol)
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """64 hexadecimal digits: the same for tokenizers whose tokens mean the same to every grammar."""
-        return token_digest(self.vocabulary)
+        return self._parts.digest
 
     def __repr__(self) -> str:
         return f"Tokenizer({self.vocab_size} tokens, eos_ids={self.eos_ids}, encoder={self.encoder_name!r})"
@@ -85,12 +73,91 @@ class Tokenizer(TokenSources):
         """What notebooks show."""
         from .notebook import tokenizer_view
 
-        return tokenizer_view(self, repr(self))
+        return tokenizer_view(self._parts, repr(self))
+
+    @property
+    def store_bytes(self) -> int:
+        """Memory of the tables that grammars of this tokenizer share, in bytes; not of a grammar's own."""
+        return sum(store.bytes_used for store in tuple(self._parts.stores))
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of token ids. A model may have more logits than this; masks leave the surplus at 0.
+
+        `vocab_size` of the constructors makes it the number of the model's logits.
+        """
+        return self._parts.vocab_size
+
+    @property
+    def eos_ids(self) -> list[int]:
+        """Ids that end a sequence, the principal one first."""
+        return list(self._parts.vocabulary.eos_ids)
+
+    @property
+    def special_ids(self) -> list[int]:
+        """Ids, sorted, that text never produces; end-of-sequence ids are among them."""
+        return self._parts.special_ids
+
+    def token_bytes(self, token: int) -> bytes:
+        """Bytes of a token; b"" for special ones.
+
+        Raises
+        ------
+        VocabularyError : no such id.
+        """
+        parts = self._parts
+        parts.check_token(token)
+        return parts.tokens.get(token)
+
+    def token_name(self, token: int) -> str:
+        """Spelling of a token in its source: the way to show special tokens.
+
+        Raises
+        ------
+        VocabularyError : no such id.
+        """
+        self._parts.check_token(token)
+        return self._parts.vocabulary.texts.get(token).decode("utf-8", "replace")
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """Bytes of tokens, joined; special ones add nothing.
+
+        Raises
+        ------
+        VocabularyError : no such id.
+        """
+        parts = self._parts
+        get = parts.tokens.get
+        return b"".join(get(token) for token in parts.checked(ids))
+
+    def decode(self, ids: Iterable[int], skip_special: bool = True) -> str:
+        """Text of tokens; bytes that are not UTF-8 become U+FFFD.
+
+        One leading blank is dropped where `encode` adds it (SPM, UGM and WPM vocabularies), so that decoding undoes
+        encoding. What continues a prompt is decoded with `decode_bytes`, which drops nothing.
+
+        Parameters
+        ----------
+        ids : token ids.
+        skip_special : special tokens are left out; False: their names are in the text, as `encode(...,
+            parse_special=True)` reads them. Ids that no token has are never seen.
+
+        Raises
+        ------
+        VocabularyError : no such id.
+        """
+        if as_flag(skip_special, "skip_special"):
+            return self._text_of(self.decode_bytes(ids).decode("utf-8", "replace"))
+        spelled = b"".join(map(self._parts.bytes_or_name, self._parts.checked(ids)))
+        return self._text_of(spelled.decode("utf-8", "replace"))
+
+    def _text_of(self, spelled: str) -> str:
+        return spelled.removeprefix(" ") if self._parts.decode_drops_blank else spelled
 
     @property
     def encoder_name(self) -> str:
         """How `encode` works: "bpe", "spm", "ugm" and "wpm" give the model's own ids, "greedy" is longest match."""
-        return self._encoder.name
+        return self._parts.encoder.name
 
     def encode(
         self,
@@ -111,7 +178,7 @@ class Tokenizer(TokenSources):
             "greedy": the longest token at each place; "minimal": as few tokens as can be (neither for WordPiece, which
             takes the longest tokens of each word anyway). BPE vocabularies also have
             "table" and "heap", which give the same ids as "exact" in other ways, and "dropout".
-        add_special : also the tokens that the model expects before and behind a text, as the file says.
+        add_special : also the tokens that the model expects before and after a text, as the file says.
         dropout : for "dropout": the probability that a merge is passed over (BPE-Dropout, 2020).
         seed : for "dropout": the same seed gives the same ids.
 
@@ -121,29 +188,19 @@ class Tokenizer(TokenSources):
             method is not one of this vocabulary's.
         """
         if parse_special is False and add_special is False and type(method) is str and method == "exact":
-            encode = self._encode_whole
-            if encode is None and self.part_encoder is not None and isinstance(text, str) and not self.has_names(text):
-                encode = self.part_encoder.encode
-            if encode is not None and isinstance(text, str):  # a short text takes no longer than what follows
+            parts = self._parts
+            encode, is_text = parts.encode_whole, isinstance(text, str)
+            if encode is None and parts.part_encoder is not None and is_text and not parts.has_names(text):
+                encode = parts.part_encoder.encode
+            if encode is not None and is_text:  # a short text takes no longer than what follows
                 try:
                     return encode(text)
                 except UnicodeEncodeError as error:
-                    raise _name_surrogate(error) from None
+                    raise name_surrogate(error) from None
         parse_special, add_special = as_flag(parse_special, "parse_special"), as_flag(add_special, "add_special")
-        encode = self._find_method(method, dropout, seed)
-        ids: list[int] = []
-        try:
-            for part in self._cut(text, parse_special):
-                if isinstance(part, int):
-                    ids.append(part)
-                elif ids:
-                    ids += encode(part)
-                else:
-                    ids = encode(part)  # the list itself: copying a million ids costs as much as finding them
-        except UnicodeEncodeError as error:
-            raise _name_surrogate(error) from None
+        ids = self._parts.encode(text, self._find_method(method, dropout, seed), parse_special)
         if add_special:
-            data = self.vocabulary.encoder
+            data = self._parts.vocabulary.encoder
             return [*data.prefix_ids, *ids, *data.suffix_ids]
         return ids
 
@@ -151,17 +208,17 @@ class Tokenizer(TokenSources):
         if not isinstance(method, str):
             raise VocabularyError(f"method is the name of a method, not {type(method).__name__}", help='use "exact"')
         if method == "exact":
-            return self._encoder.encode
+            return self._parts.encoder.encode
         if self.encoder_name == "wpm" and method in ("greedy", "minimal"):
             raise VocabularyError(
                 f'method "{method}" is not one of a WordPiece vocabulary',
                 help='use "exact", which takes the longest tokens of every word',
             )
         if method == "greedy":
-            return self._greedy_encoder.encode
+            return self._parts.greedy_encoder.encode
         if method == "minimal":
-            return self._greedy_encoder.encode_fewest
-        names = ("exact", "greedy", "minimal", *(METHODS if isinstance(self._encoder, BpeEncoder) else ()))
+            return self._parts.greedy_encoder.encode_fewest
+        names = ("exact", "greedy", "minimal", *(METHODS if isinstance(self._parts.encoder, BpeEncoder) else ()))
         if method not in names:
             known = ", ".join(f'"{name}"' for name in names[:-1])
             raise VocabularyError(f'method "{method}" is not known', help=f'use {known} or "{names[-1]}"')
@@ -171,24 +228,8 @@ class Tokenizer(TokenSources):
                 f"dropout={dropout}, seed={seed}: a probability and a number of 64 bits are wanted",
                 help="for example dropout=0.1, seed=1",
             )
-        encoder: BpeEncoder = self._encoder  # type: ignore[assignment] # METHODS are those of a BPE encoder
+        encoder: BpeEncoder = self._parts.encoder  # type: ignore[assignment] # METHODS are those of a BPE encoder
         return lambda part: encoder.encode_otherwise(part, method, dropout if method == "dropout" else 0.0, seed)
-
-    def _cut(self, text: str, parse_special: bool) -> Iterator[str | int]:
-        """Special tokens of a text, and the texts between them as the encoder takes them."""
-        if not isinstance(text, str):
-            raise VocabularyError(
-                f"only strings can be encoded, not {type(text).__name__}", help="give a str; decode bytes first"
-            )
-        data = self.vocabulary.encoder
-        for part in self._special_tokens.cut(text, parse_special):
-            if isinstance(part, str):
-                if data.normalization:
-                    part = unicodedata.normalize(data.normalization, part)
-                has_blank = data.space_prefix_once and part.startswith(" ")
-                yield " " + part if self._adds_space and not has_blank else part
-            else:
-                yield part
 
     def encode_batch(
         self, texts: Sequence[str], parse_special: bool = False, threads: int | None = None
@@ -206,27 +247,6 @@ class Tokenizer(TokenSources):
         """
         return encode_all(self, texts, parse_special, threads)
 
-    @cached_property
-    def _encode_whole(self) -> Callable[[str], list[int]] | None:
-        """The encoder itself, where nothing is looked for in a text before, and nothing put in front; or None."""
-        if self._adds_space or self.vocabulary.encoder.normalization or self._special_tokens.has_user_defined:
-            return None
-        return self._encoder.encode
-
-    @cached_property
-    def _adds_space(self) -> bool:
-        """Whether a text gets a blank in front before it is encoded; some encoders put it there themselves."""
-        data = self.vocabulary.encoder
-        return data.add_space_prefix and not data.space_is_suffix and data.kind not in ADDS_OWN_SPACE
-
-    @cached_property
-    def _special_tokens(self) -> SpecialTokens:
-        return SpecialTokens(self.vocabulary)
-
-    @cached_property
-    def _greedy_encoder(self) -> GreedyEncoder:
-        return GreedyEncoder(self.vocabulary)
-
     def count(self, text: str) -> int:
         """Number of tokens of a text.
 
@@ -234,12 +254,13 @@ class Tokenizer(TokenSources):
         ------
         VocabularyError : as `encode`.
         """
-        if not isinstance(self._encoder, BpeEncoder):
+        parts, encoder = self._parts, self._parts.encoder
+        if not isinstance(encoder, BpeEncoder):
             return len(self.encode(text))
         try:
-            return sum(1 if isinstance(part, int) else self._encoder.count(part) for part in self._cut(text, False))
+            return sum(1 if isinstance(part, int) else encoder.count(part) for part in parts.cut(text, False))
         except UnicodeEncodeError as error:
-            raise _name_surrogate(error) from None
+            raise name_surrogate(error) from None
 
     def count_till_limit(self, text: str, n: int) -> int | None:
         """Number of tokens of a text, or None when it has more than `n`; does not look far beyond them.
@@ -249,14 +270,14 @@ class Tokenizer(TokenSources):
         VocabularyError : as `encode`.
         LlmaskError : `n` is not an integer.
         """
-        n, encoder = as_limit(n), self.part_encoder
-        if encoder is None or not isinstance(text, str) or self.has_names(text):
+        n, encoder = as_limit(n), self._parts.part_encoder
+        if encoder is None or not isinstance(text, str) or self._parts.has_names(text):
             found = self.count(text)
         else:
             try:
                 found = encoder.count(text, max(n, 0))
             except UnicodeEncodeError as error:
-                raise _name_surrogate(error) from None
+                raise name_surrogate(error) from None
         return found if found <= n else None
 
     def split(self, text: str, n: int) -> list[str]:
@@ -287,7 +308,7 @@ class Tokenizer(TokenSources):
         return chunks
 
     def is_canonical(self, ids: Iterable[int]) -> bool:
-        """Whether encoding what the tokens spell gives these tokens; special ones stand for themselves.
+        """Whether encoding what the tokens spell gives these tokens; special tokens are taken as they are.
 
         False where the tokens spell no whole characters.
 
@@ -296,18 +317,14 @@ class Tokenizer(TokenSources):
         VocabularyError : no such id.
         """
         run: list[int] = []
-        for token in [*self._check_all(ids), None]:
-            if token is not None and not self._is_special(token):
+        for token in [*self._parts.checked(ids), None]:
+            if token is not None and not self._parts.is_special(token):
                 run.append(token)
                 continue
             if run and not self._is_own_encoding(run):
                 return False
             run = []
         return True
-
-    def _is_special(self, token: int) -> bool:
-        offsets = self.token_offsets
-        return bool(offsets[token] == offsets[token + 1])
 
     def _is_own_encoding(self, ids: list[int]) -> bool:
         try:
@@ -321,16 +338,16 @@ class Tokenizer(TokenSources):
 
         Neighbours inside of a word must be compatible, and in BPE that is enough: a word is encoded as a sequence of
         which every two neighbours are. Where a word ends the splitter decides, so two tokens that are not compatible
-        may still meet in a longer text: "12" and "345" do behind "9" where digits are grouped by three.
+        may still meet in a longer text: "12" and "345" do after "9" where digits are grouped by three.
 
         Raises
         ------
         VocabularyError : no such id.
         """
-        pair = self._check_all([left, right])
-        if any(self._is_special(token) for token in pair):
-            return all(self._is_special(token) or self.is_canonical([token]) for token in pair)
-        encoder = self.word_encoder
+        pair = self._parts.checked([left, right])
+        if any(self._parts.is_special(token) for token in pair):
+            return all(self._parts.is_special(token) or self.is_canonical([token]) for token in pair)
+        encoder = self._parts.word_encoder
         if encoder is None:
             return self._is_own_encoding(pair)
         try:
@@ -355,13 +372,13 @@ class Tokenizer(TokenSources):
         >>> tok.decode(ids), prefix
         ('The', b' name')
         """
-        listed = self._check_all(ids)
-        fixed = {token for _, token in self._special_tokens.user_defined}
+        listed = self._parts.checked(ids)
+        fixed = {token for _, token in self._parts.user_defined}
         run = len(listed)
-        while run > 0 and not self._is_special(listed[run - 1]) and listed[run - 1] not in fixed:
+        while run > 0 and not self._parts.is_special(listed[run - 1]) and listed[run - 1] not in fixed:
             run -= 1
         data = self.decode_bytes(listed[run:])
-        certain = self.certain_tokens(data)
+        certain = self._parts.certain_tokens(data)
         if certain is None:
             raise VocabularyError(
                 f"prompts are healed with byte-pair encoding only, this vocabulary has encoder {self.encoder_name!r}"
@@ -375,78 +392,15 @@ class Tokenizer(TokenSources):
             kept += 1
         return listed[:kept], self.decode_bytes(listed[kept:])
 
-    def prepare(self) -> None:
+    def warm(self) -> None:
         """Pay ahead of the first request what its first use pays: the trie, the encoder's tables, the certain tokens'.
 
         Takes a tenth of a second for 128,000 tokens, and nothing the second time. What `Compiler` needs of a tokenizer
-        is made by the first compiler; `llmask.warm_up` pays what belongs to the process.
+        is made by the first compiler; `llmask.warm` pays what belongs to the process.
         """
         self.decode(self.encode("a b"))
-        self.certain_tokens(b"a b")
-        _ = self.trie  # of a tokenizer without certain tokens
-
-    def certain_tokens(
-        self,
-        data: bytes,
-        may_end: bool = True,
-        first_bytes: np.ndarray | None = None,
-        allows: Callable[[bytes], bool] | None = None,
-    ) -> list[int] | None:
-        """Token ids that the encoding of every text that begins with `data` begins with; None where nobody knows.
-
-        Parameters
-        ----------
-        data : UTF-8, which may end inside of a character; bytes that are none are certain of nothing.
-        may_end : `data` may be the whole text.
-        first_bytes : bool[256], with which bytes the text may go on; None: any.
-        allows : whether the text may go on with some bytes; None: always.
-        """
-        encoder, rules = self._encoder, self.vocabulary.encoder
-        if not isinstance(encoder, BpeEncoder) or rules.normalization or rules.add_space_prefix:
-            return None
-        names = [name.encode() for name, _ in self._special_tokens.user_defined]
-        encode = partial(self._special_tokens.encode_beginnings, self.encode, encoder) if names else None
-        return certain_tokens(encoder, self.trie, data, names, encode, may_end, first_bytes, allows)
-
-    @property
-    def word_encoder(self) -> BpeEncoder | None:
-        """The BPE encoder, where every text is nothing but words to it: no normalization, no names to look for."""
-        return None if self._special_tokens.has_user_defined else self.part_encoder
-
-    @cached_property
-    def part_encoder(self) -> BpeEncoder | None:
-        """The BPE encoder, where a text without names (`has_names`) is nothing but words to it."""
-        found = self._encoder
-        return found if isinstance(found, BpeEncoder) and not why_not_words(found, self.vocabulary.encoder) else None
-
-    def has_names(self, text: str | bytes) -> bool:
-        """Whether a text names user-defined tokens, which `encode` always finds."""
-        if not self._special_tokens.has_user_defined:
-            return False
-        data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
-        return self._special_tokens.finder.occur_in(data)
-
-    @property
-    def longest_name(self) -> int:
-        """Bytes of the longest name that `has_names` looks for."""
-        return self._special_tokens.finder.longest
-
-    def cut_names(self, data: bytes) -> list[int | bytes]:
-        """User-defined tokens that a text names, and the bytes between; it may begin and end inside of a character."""
-        if not self.has_names(data):
-            return [data]
-        parts = self._special_tokens.cut(data.decode("utf-8", "surrogateescape"), False)
-        return [part if isinstance(part, int) else part.encode("utf-8", "surrogateescape") for part in parts]
-
-    @property
-    def user_defined(self) -> list[tuple[str, int]]:
-        """Names that are cut out of every text before it is encoded, with their tokens."""
-        return self._special_tokens.user_defined
-
-    def encoder_between_names(self) -> BpeEncoder | str:
-        """The BPE encoder, where a text is words and user-defined tokens to it; otherwise the reason why it is not."""
-        why = why_not_words(self._encoder, self.vocabulary.encoder, self._special_tokens)
-        return why if why or self.part_encoder is None else self.part_encoder
+        self._parts.certain_tokens(b"a b")
+        _ = self._parts.trie  # of a tokenizer without certain tokens
 
 
 _arrived: WeakValueDictionary[str, Tokenizer] = WeakValueDictionary()  # out of pickles, and in use
@@ -461,10 +415,3 @@ def arrived(vocabulary: Vocabulary) -> Tokenizer:
     twin, digest = Tokenizer(vocabulary), whole_digest(vocabulary)
     with _arriving:
         return _arrived.setdefault(digest, twin)
-
-
-def _name_surrogate(error: UnicodeEncodeError) -> VocabularyError:
-    return VocabularyError(
-        f"the text contains the lone surrogate U+{ord(error.object[error.start]):04X}",
-        help='replace it: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")',
-    )

@@ -27,7 +27,7 @@ import numpy.typing as npt
 import pytest
 
 from llmask import Compiler, Tokenizer, allocate_bitmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LlmaskError, TokenRejected
 from llmask.matching.json_reader import JsonSoFar
 from tests.conftest import tiny_vocabulary

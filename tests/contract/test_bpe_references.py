@@ -29,7 +29,7 @@ def test_random_strings(shared_dir, name, costly, rng):
     judges = {"tokenizers": lambda text: peer.encode(text, add_special_tokens=False).ids}
     if name == "llama-bpe":
         judges["tiktoken"] = peers.tiktoken_encoding(tok).encode_ordinary
-    user_defined = [tok.token_name(t) for t in range(tok.vocab_size) if tok.vocabulary.types[t] == 4]
+    user_defined = [tok.token_name(t) for t in range(tok.vocab_size) if tok._parts.vocabulary.types[t] == 4]
     for _ in range(costly(250)):
         text = texts.random_text(rng, rng.randrange(1, 12))
         if any(found in text for found in user_defined):

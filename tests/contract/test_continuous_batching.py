@@ -14,7 +14,7 @@ requests = pytest.importorskip(
 )
 
 from llmask import Compiler, Tokenizer
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LlmaskError
 from llmask.integrations import transformers as integration
 from llmask.integrations.transformers import ContinuousBatchingGrammars, constrain

@@ -14,7 +14,7 @@ jax = pytest.importorskip("jax", reason="jax is not installed")
 import jax.numpy as jnp
 
 from llmask import Compiler, Tokenizer
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LlmaskError
 from llmask.integrations.jax import GrammarMasks, apply_bitmask
 from tests.contract.conformance import AdapterConformance, Allowed, Driver, Row, kept, random_scores, spread

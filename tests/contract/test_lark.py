@@ -14,7 +14,7 @@ from collections.abc import Callable
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from tests.contract.lark_grammars import GRAMMARS
 from tests.generators.lark_grammars import structured_grammar
 from tests.reference.definition import read_mask

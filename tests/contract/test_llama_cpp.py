@@ -14,7 +14,7 @@ llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not ins
 
 from llmask import Compiler, Tokenizer
 from llmask.cli import main
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.integrations.llama_cpp import GrammarLogitsProcessor
 from tests.contract.conformance import (

@@ -127,7 +127,7 @@ def test_of_tokens_with_the_same_bytes_the_same_one_is_taken(
     for number in range(scaled(8)):
         path = write(KINDS[kind](rng), tmp_path / f"{number}.gguf")
         tok = Tokenizer.from_gguf(path)
-        n_shared += len(tok.trie.duplicates)
+        n_shared += len(tok._parts.trie.duplicates)
         model = llama_cpp.Llama(str(path), vocab_only=True, verbose=False)
         for _ in range(40):
             text = "".join(rng.choices(PARTS, k=rng.randint(1, 14)))

@@ -124,7 +124,7 @@ def test_files_that_name_no_splitter_are_split_as_llama_cpp_splits_them(shared_d
     path = tmp_path / "old.gguf"
     path.write_bytes(block.replace(b"tokenizer.ggml.pre\x08", b"tokenizer.ggml.old\x08"))
     model, tok = load(str(path)), Tokenizer.from_gguf(path)
-    assert (tok.encoder_name, tok.vocabulary.encoder.pretokenizer) == ("bpe", "default")
+    assert (tok.encoder_name, tok._parts.vocabulary.encoder.pretokenizer) == ("bpe", "default")
     for _ in range(scaled(300)):
         text = random_text(rng, rng.randrange(14))
         assert tok.encode(text) == model.tokenize(text.encode(), add_bos=False, special=False), text

@@ -17,7 +17,7 @@ from mlx_lm.models import llama
 from mlx_lm.sample_utils import make_sampler
 
 from llmask import Compiler, Tokenizer, allocate_bitmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import BudgetError, LlmaskError, VocabularyError
 from llmask.integrations.mlx import GrammarLogitsProcessor, apply_bitmask
 from tests.contract.conformance import (

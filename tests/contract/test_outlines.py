@@ -18,7 +18,7 @@ pytest.importorskip("mlx_lm", reason="mlx-lm is not installed")
 from mlx_lm.tokenizer_utils import TokenizerWrapper
 
 from llmask import Compiler, Tokenizer
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import BudgetError, GrammarError, LlmaskError
 from llmask.integrations.outlines import generator
 from tests.contract.conformance import AdapterConformance

@@ -14,7 +14,7 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 
 from llmask import Compiler, Reasoning, Tokenizer
 from llmask.cli import main
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LlmaskError, VocabularyError
 from llmask.integrations.transformers import GrammarLogitsProcessor
 from llmask.matching.batch import Batch

@@ -57,7 +57,7 @@ def store(tokenizer: Any) -> Any:
 def test_every_bound_is_the_minimum_after_a_search_and_every_mask_keeps_it(
     store: Any, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.compiling.made_grammar import MadeGrammar
 
     cases = [expression for size in range(1, MAX_SIZE + 1) for expression in expressions(size)]
     n_points = n_exact = 0
@@ -66,7 +66,7 @@ def test_every_bound_is_the_minimum_after_a_search_and_every_mask_keeps_it(
         live = dfa.live_states()
         if 0 not in live:
             continue
-        grammar = CompiledGrammar(store, rules_of_node(store.nodes, to_node(store.nodes, expression)))
+        grammar = MadeGrammar(store, rules_of_node(store.nodes, to_node(store.nodes, expression)))
         least = minima(dfa)
         for prefix in prefixes(dfa, 2, 1):
             state = dfa.state_after(prefix)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.errors import UnsatisfiableSchema
 from llmask.frontends.bnf import compile_gbnf
 from llmask.store.store import Store
@@ -66,7 +66,7 @@ def check(store: Store, rules: dict[str, Tree], fuse: bool) -> bool:
         with pytest.raises(UnsatisfiableSchema):
             compile_gbnf(store.nodes, text, fuse)
         return False
-    grammar = CompiledGrammar(store, compile_gbnf(store.nodes, text, fuse).rules)
+    grammar = MadeGrammar(store, compile_gbnf(store.nodes, text, fuse).rules)
     for string in all_strings(b"ab", MOST_BYTES):
         matcher = grammar.matcher()
         if string not in known.live:
@@ -103,7 +103,7 @@ def test_fusing_changes_no_mask(rng: random.Random, scaled: Callable[[int], int]
     for _ in range(scaled(60)):
         text = gbnf(random_rules(rng, 'aeé日{"'))
         try:
-            grammars = [CompiledGrammar(store, compile_gbnf(store.nodes, text, fuse).rules) for fuse in FUSED]
+            grammars = [MadeGrammar(store, compile_gbnf(store.nodes, text, fuse).rules) for fuse in FUSED]
         except UnsatisfiableSchema:
             continue
         for _ in range(5):

@@ -57,13 +57,13 @@ def store(tokenizer: Any, request: pytest.FixtureRequest) -> Any:
 
 def compiled(store: Any, world: World, rng: random.Random) -> Any:
     """The grammar; with parts also with as many links (leo_items.py) as there can be, some or all taken apart."""
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.compiling.made_grammar import MadeGrammar
 
     store.table.view.quick_work = rng.choice((0, 64, 2000))  # ticks
     if store.table.view.least_part != 1:
-        return CompiledGrammar(store, world.rules)
+        return MadeGrammar(store, world.rules)
     world.rules.chained = array("i", range(len(world.rules.names)))
-    grammar = CompiledGrammar(store, world.rules)
+    grammar = MadeGrammar(store, world.rules)
     grammar.table.view.few_items = rng.choice((0, 0, 1))
     grammar.table.view.most_leo_items = rng.choice((0, 1, 2, 99))
     return grammar

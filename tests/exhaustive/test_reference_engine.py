@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.debug import configuration
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.kinds import CALL, CALL_NEW, CALL_OPEN, CALL_PLAIN, EDGE_FIELDS, SCAN, SKIP
@@ -110,7 +110,7 @@ def test_the_tokens_inside_a_lexeme_are_those_of_the_product(rng: random.Random,
         engine = Engine(random_world(nodes, random.Random(seed), False).rules, nodes.expressions, BYTES_OF)
         if engine.start() is None:
             continue
-        matcher = CompiledGrammar(store, random_world(store.nodes, random.Random(seed), False).rules).matcher()
+        matcher = MadeGrammar(store, random_world(store.nodes, random.Random(seed), False).rules).matcher()
         for _ in range(6):
             allowed = read_mask(matcher, len(TOKENS))
             at, mask = engine.read(matcher.text()), configuration(matcher).mask
@@ -218,7 +218,7 @@ def test_canonical_masks_are_those_of_all_encodings(pattern: str) -> None:
 
 
 def test_the_trie_is_that_of_the_product() -> None:
-    trie = llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=SPECIAL).trie
+    trie = llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=SPECIAL)._parts.trie
     found = make_trie(BYTES_OF)
     assert [node.byte for node in found] == [int(word) & 0xFF for word in trie.node]
     assert [node.end for node in found] == [int(word) >> 20 & 0x3FFFFF for word in trie.node]

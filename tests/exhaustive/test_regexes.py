@@ -92,7 +92,7 @@ def step(size: int, effort: float) -> int:
 @pytest.mark.long
 @pytest.mark.parametrize("size", range(1, MAX_SIZE + 1))
 def test_nodes_give_the_masks_of_the_definition(store: Any, size: int, rng: random.Random, effort: float) -> None:
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.compiling.made_grammar import MadeGrammar
 
     for number, expression in enumerate(expressions(size)[:: step(size, effort)]):
         node = to_node(store.nodes, expression)
@@ -100,9 +100,9 @@ def test_nodes_give_the_masks_of_the_definition(store: Any, size: int, rng: rand
         assert store.nodes.is_empty(node) == is_empty, expression
         if is_empty:
             with pytest.raises(llmask.GrammarError):
-                CompiledGrammar(store, rules_of_node(store.nodes, node))
+                MadeGrammar(store, rules_of_node(store.nodes, node))
             continue
-        grammar = CompiledGrammar(store, rules_of_node(store.nodes, node))
+        grammar = MadeGrammar(store, rules_of_node(store.nodes, node))
         check_masks(expression, grammar, rng, all_to=2, each_state=2)
         if number % 7 == 0:
             check_refusals(expression, grammar)
@@ -111,7 +111,7 @@ def test_nodes_give_the_masks_of_the_definition(store: Any, size: int, rng: rand
 def test_larger_nodes_drawn_at_random_give_the_masks_of_the_definition(
     store: Any, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.compiling.made_grammar import MadeGrammar
 
     def draw(size: int) -> Expression:
         if size <= 2:
@@ -130,7 +130,7 @@ def test_larger_nodes_drawn_at_random_give_the_masks_of_the_definition(
         is_empty = not to_dfa(expression).live_states()
         assert store.nodes.is_empty(node) == is_empty, expression
         if not is_empty:
-            grammar = CompiledGrammar(store, rules_of_node(store.nodes, node))
+            grammar = MadeGrammar(store, rules_of_node(store.nodes, node))
             check_masks(expression, grammar, rng, all_to=2, each_state=2)
 
 

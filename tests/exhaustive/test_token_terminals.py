@@ -59,9 +59,7 @@ def sequences(length: int) -> list[tuple[int, ...]]:
     ]
 
 
-def assert_same(
-    one: llmask.compiling.compiled.CompiledGrammar, other: llmask.compiling.compiled.CompiledGrammar, length: int
-) -> int:
+def assert_same(one: llmask.CompiledGrammar, other: llmask.CompiledGrammar, length: int) -> int:
     """Compare all that is live, and return how many places that were."""
     n_live = 0
     for tokens in sequences(length):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN, UNBOUNDED
 from llmask.store.store import Store
 from tests.exhaustive.unique import UniqueWorld
@@ -34,7 +34,7 @@ def store() -> Any:
 
 def check_definition(store: Store, world: UniqueWorld, known: Language, n_walks: int, rng: random.Random) -> None:
     """Masks on random ways through the grammar are those of the definition."""
-    grammar = CompiledGrammar(store, world.rules, make_variant=world.make_variant)
+    grammar = MadeGrammar(store, world.rules, make_variant=world.make_variant)
     for _ in range(n_walks):
         matcher = grammar.matcher()
         while len(matcher.text()) + LONGEST <= known.max_bytes:
@@ -125,7 +125,7 @@ def test_arrays_of_any_strings(store: Store, rng: random.Random, scaled: Callabl
         item = world.value(string_lexeme(store.nodes))
         world.start_with(world.array(item, kind))
         check_definition(store, world, known._replace(max_bytes=9 + LONGEST), 0, rng)
-        grammar = CompiledGrammar(store, world.rules, make_variant=world.make_variant)
+        grammar = MadeGrammar(store, world.rules, make_variant=world.make_variant)
         for _ in range(scaled(150)):
             matcher = grammar.matcher()
             while True:
@@ -197,7 +197,7 @@ def test_masks_are_those_of_the_reference_engine(
         world = unique_world(store.nodes, random.Random(seed), shape)
         nodes = RegexNodes()
         copy = unique_world(nodes, random.Random(seed), shape)
-        grammar = CompiledGrammar(store, world.rules, make_variant=world.make_variant)
+        grammar = MadeGrammar(store, world.rules, make_variant=world.make_variant)
         engine = Engine(copy.rules, nodes.expressions, [b"", *TOKENS[1:]], copy.make_variant)
         for _ in range(3):
             matcher, at = grammar.matcher(), engine.start()

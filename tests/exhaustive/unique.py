@@ -49,7 +49,7 @@ class UniqueWorld:
         return int(self.nodes.union([self.nodes.literal(word) for word in words]))
 
     def make_variant(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
-        """See `llmask.compiling.compiled.MakeVariant`."""
+        """See `llmask.grammar.rules.MakeVariant`."""
         self.asked.append((rule, texts))
         key = (int(rule), frozenset(texts))
         if key not in self._variants:

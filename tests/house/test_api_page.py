@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+import llmask
+
 from .test_errors_page import called
 from .test_readme import PAGES, read
 
@@ -29,6 +31,18 @@ def test_a_call_has_the_parameters_of_its_row(name: str, parameters: str) -> Non
     signature = inspect.signature(called(name))
     bare = [each.replace(annotation=each.empty) for each in signature.parameters.values() if each.name != "self"]
     assert str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)) == f"({parameters})"
+
+
+@pytest.mark.parametrize(("kind", "most"), [("Tokenizer", 30), ("Compiler", 15), ("CompiledGrammar", 22)])
+def test_what_completion_shows_is_in_the_page(kind: str, most: int) -> None:
+    compiler = llmask.Compiler(llmask.Tokenizer.from_bytes([b"a", b"</s>"], eos=1))
+    objects = {"Tokenizer": compiler.tokenizer, "Compiler": compiler, "CompiledGrammar": compiler.regex("a")}
+    shown = {name for name in dir(objects[kind]) if not name.startswith("_")}
+    members = re.search(rf"^::: llmask\.{kind}\n.*?\[([^]]*)\]", read("docs/api.md"), re.MULTILINE | re.DOTALL)
+    assert members
+    parameters = {"tokenizer", "limits"} if kind == "Compiler" else set()  # which the class's docstring explains
+    assert shown == parameters | set(re.findall(r"\w+", members[1]))
+    assert len(shown) <= most
 
 
 def test_the_table_has_every_method_of_a_compiler() -> None:

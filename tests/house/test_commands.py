@@ -46,7 +46,7 @@ EXCUSED = {
     r"(ruff (check|format)|mypy)\b": "the stage `style` of .ci/run",
     r"pytest$": "it runs all tests, this one too",
     r"python (-m docs\.pictures|docs/messages\.py)$": "it writes over pages; tests compare what it would write",
-    r"python -m llmask\.defaults\.training\.make": "it counts for 20 seconds and writes over files of the package",
+    r"python -m tools\.training\.make": "it counts for 20 seconds and writes over files of the package",
     r"python examples/\w+\.py": "tests/examples runs each script and compares what it prints; without a model's name",
 }
 # What stands for something in a line, and something that it may be

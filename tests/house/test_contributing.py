@@ -52,7 +52,7 @@ def test_the_keyword_of_the_diff_passes_the_tests(tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "tests/README.md", "examples/README.md", "grammars/README.md"])
 def test_paths_that_a_page_names_are_there(page: str) -> None:
     text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    paths = re.findall(r"(?<![\w/.])((?:llmask|tests|docs|examples|grammars|bench|\.ci)/[\w./*-]*)", text)
+    paths = re.findall(r"(?<![\w/.])((?:llmask|tests|docs|examples|grammars|bench|tools|\.ci)/[\w./*-]*)", text)
     named = {path.rstrip(".") for path in paths if "NAME" not in path}
     assert [path for path in sorted(named) if not [*ROOT.glob(path.rstrip("/"))] and path != "llmask/grammars"] == []
 

@@ -41,7 +41,7 @@ def test_each_call_raises_what_its_row_has(name: str, raised: list[str]) -> None
 
 def test_the_page_has_every_public_call_that_says_what_it_raises() -> None:
     """The names are those of docs/api.md, with the members that it has of a class."""
-    found = re.findall(r"^::: llmask\.(\w+)(?:\n +options:\n +members: \[([^]]*)\])?", API, re.MULTILINE)
+    found = re.findall(r"^::: llmask\.([\w.]+)(?:\n +options:\n +members: \[([^]]*)\])?", API, re.MULTILINE)
     public = {f"{name}.{member}" for name, members in found for member in re.findall(r"\w+", members)}
     public |= {name for name, _ in found if not is_an_error(called(name))}
     raising = {name for name in public if "\nRaises\n---" in (inspect.getdoc(called(name)) or "")}

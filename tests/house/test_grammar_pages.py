@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 
 from .test_readme import ROOT, read
 

@@ -15,7 +15,7 @@ from llmask.errors import DISTRIBUTION, how_to_install
 from .test_readme import ROOT
 
 TEXTS = {".md", ".py", ".toml", ".txt", ".cff", ".yml", ".json", ".cfg", ""}
-FOLDERS = ("llmask", "docs", "tests", "bench", "examples", "grammars", ".ci")
+FOLDERS = ("llmask", "docs", "tests", "bench", "tools", "examples", "grammars", ".ci")
 INSTALLERS = re.compile(
     r"\b(?:pip3?|pipx|uv|uvx|poetry|pdm|conda|mamba)\b[^\n|;&`]*?\b(?:install|add|run|download)\b([^\n|;&`#]*)"
 )

@@ -88,7 +88,7 @@ def load(path: Path, eos: int | None = None) -> Tokenizer:
 
 def use(tok: Tokenizer) -> None:
     """Everything that reads the vocabulary: the trie of masks, encoding, decoding."""
-    assert tok.trie.n_nodes > 0
+    assert tok._parts.trie.n_nodes > 0
     for parse_special in (False, True):
         ids = tok.encode(TEXT, parse_special=parse_special)
         assert all(0 <= token < tok.vocab_size for token in ids)

@@ -60,7 +60,7 @@ def _write(tally: Tally, compiler: llmask.Compiler, masks: Masks, entry: Entry, 
     matcher = grammar.matcher(on_limit="finish")
     try:
         for n in range(MOST_TOKENS):
-            if matcher.is_terminated() or (n >= RANDOM_TOKENS and not grammar.n_finished):
+            if matcher.is_terminated() or (n >= RANDOM_TOKENS and not grammar._loaded.n_finished):
                 break
             matcher.accept_token(masks.chosen(masks.read(matcher), rng))
     except Exception as error:
@@ -70,7 +70,7 @@ def _write(tally: Tally, compiler: llmask.Compiler, masks: Masks, entry: Entry, 
         tally.done += 1
         tally.fault(f"raises {type(error).__name__}", where, error, matcher.text()[-200:])
         return
-    if not grammar.n_finished:
+    if not grammar._loaded.n_finished:
         tally.sums["did not meet the limit"] += 1
         return
     tally.done += 1

@@ -126,7 +126,7 @@ def tried(name: str, subject: Subject, walker: Walker) -> Outcome:
 
 def run(names: list[str]) -> list[Outcome]:
     """Every schema; the process that calls is forked, so it should have no threads."""
-    llmask.warm_up()
+    llmask.warm()
     subject = Subject()
     walker = Walker(subject.tokenizer)
     found = []

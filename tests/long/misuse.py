@@ -146,9 +146,9 @@ class _World:
             "Matcher": self.healthy.fork,
             "Tokenizer": lambda: self.tokenizer,
             "StreamDecoder": lambda: llmask.StreamDecoder(self.tokenizer),
-            "AppendableEncoder": lambda: llmask.AppendableEncoder(self.tokenizer),
-            "PrependableEncoder": lambda: llmask.PrependableEncoder(self.tokenizer),
-            "IntervalCounter": lambda: llmask.IntervalCounter(self.tokenizer, "some text"),
+            "AppendableEncoder": lambda: llmask.counting.AppendableEncoder(self.tokenizer),
+            "PrependableEncoder": lambda: llmask.counting.PrependableEncoder(self.tokenizer),
+            "IntervalCounter": lambda: llmask.counting.IntervalCounter(self.tokenizer, "some text"),
         }
         for owner in CLASSES:
             for name, member in inspect.getmembers(getattr(llmask, owner), callable):

@@ -104,11 +104,11 @@ def _hand_over(threads: list[_Server], draw: str, handover: threading.Barrier) -
 
 def _empty_store(compiler: llmask.Compiler) -> None:
     """Have the compiler begin a new store, as it does when one is full; limits are those of the store that is there."""
-    before = compiler.store()
+    before = compiler._newest_store()
     with compiler._lock:
         compiler._store = compiler._new_store()
         compiler._cache.keep_only(compiler._store)
-    assert compiler.store() is not before
+    assert compiler._newest_store() is not before
 
 
 def more_memory(rows: list[dict[str, Any]]) -> float:

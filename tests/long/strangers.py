@@ -66,7 +66,7 @@ def _attack(tally: Tally, compiler: llmask.Compiler, masks: Masks, rng: random.R
     """Compile one hostile input and write some tokens."""
     kind, source = hostile_source(rng)
     shown = f"{kind} {str(source)[:300]}"
-    store, before, resident = compiler.store(), compiler.store().bytes_used, resident_mib()
+    store, before, resident = compiler._newest_store(), compiler._newest_store().bytes_used, resident_mib()
     began = time.thread_time()
     grammar, step_ms = None, 0.0
     try:
@@ -83,7 +83,7 @@ def _attack(tally: Tally, compiler: llmask.Compiler, masks: Masks, rng: random.R
             step_ms = max(step_ms, 1000 * (time.thread_time() - step_began))
             if matcher.is_terminated():
                 break
-        tally.sums["met a limit and finishes" if grammar.n_finished else "compiled"] += 1
+        tally.sums["met a limit and finishes" if grammar._loaded.n_finished else "compiled"] += 1
     except llmask.LlmaskError as error:
         if grammar is None:
             tally.sums[f"refused: {type(error).__name__}"] += 1
@@ -95,7 +95,7 @@ def _attack(tally: Tally, compiler: llmask.Compiler, masks: Masks, rng: random.R
     tally.most("input ms", milliseconds, shown)
     tally.most("step ms", step_ms, shown)
     tally.sums[f"inputs over {LONG_MS:g} ms"] += milliseconds > LONG_MS
-    now = compiler.store()
+    now = compiler._newest_store()
     tables = now.bytes_used - (before if now is store else 0) + (0 if grammar is None else grammar.bytes_used)
     added = max(tables / 2**20, resident_mib() - resident)
     tally.most("added MiB", added, shown)

@@ -36,21 +36,22 @@ def run(tally: Tally) -> None:
     tokenizer = llmask.Tokenizer.default()
     masks, entries = Masks(tokenizer), schemas()
     gc.collect()
-    others = len(tokenizer.stores)  # stores of whoever else uses this tokenizer
+    others = len(tokenizer._parts.stores)  # stores of whoever else uses this tokenizer
     alive: deque[Any] = deque(maxlen=TENANTS_ALIVE)
     every = max(1, tally.size // NOTES)
     for rng in tally.cases():
         alive.append(_tenant(tally, tokenizer, masks, entries, rng))
         tally.done += 1
         if tally.done % every == 0:
-            row = {"tenants": tally.done, "resident MiB": round(resident_mib(), 1), "stores": len(tokenizer.stores),
+            row = {"tenants": tally.done, "resident MiB": round(resident_mib(), 1),
+                   "stores": len(tokenizer._parts.stores),
                    "store MiB": round(tokenizer.store_bytes / 2**20, 1)}  # fmt: skip
             tally.rows.append(row)
             tally.most("resident MiB", row["resident MiB"], row)
     alive.clear()
     gc.collect()
-    if len(tokenizer.stores) > others:
-        tally.fault("stores outlive their tenants", f"{len(tokenizer.stores)} alive, {others} before")
+    if len(tokenizer._parts.stores) > others:
+        tally.fault("stores outlive their tenants", f"{len(tokenizer._parts.stores)} alive, {others} before")
     resident = [row["resident MiB"] for row in tally.rows]
     fifth = len(resident) // 5
     if tally.done >= LEAST_JUDGED and median(resident[-fifth:]) > GROWTH * median(resident[fifth : 2 * fifth]):

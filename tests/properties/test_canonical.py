@@ -34,7 +34,7 @@ CUT = "ÀÁĀa "  # C3 80, C3 81, C4 80
 
 def with_names(rng: random.Random, tokenizer: llmask.Tokenizer, names: list[str]) -> llmask.Tokenizer:
     """The same vocabulary with user-defined tokens, which are cut out of texts before these are split."""
-    vocabulary = tokenizer.vocabulary
+    vocabulary = tokenizer._parts.vocabulary
     tokens = [tokenizer.token_bytes(token) for token in range(tokenizer.vocab_size - 1)]
     tokens = [*(data for data in tokens if data.decode() not in names), *(name.encode() for name in names)]
     made = from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=vocabulary.encoder)
@@ -68,7 +68,7 @@ def test_masks_are_those_of_the_encodings(costly: Any, rng: random.Random, kind:
             tokenizer = spaced_tokenizer(rng, "ab 1", rng.choice(SEVERAL))
         if kind == "names":
             tokenizer = with_names(rng, tokenizer, rng.choice([["ab"], ["a1b", "a11"], [" b"], ["1", "aab"]]))
-        if isinstance(tokenizer.encoder_between_names(), str):
+        if isinstance(tokenizer._parts.encoder_between_names(), str):
             continue  # merges that make a name, which is no token to them
         letters = {"one pattern": "ab  ", "characters": CUT}.get(kind, "ab  11")
         canonical, plain = llmask.Compiler(tokenizer, canonical=True), llmask.Compiler(tokenizer)
@@ -79,7 +79,7 @@ def test_masks_are_those_of_the_encodings(costly: Any, rng: random.Random, kind:
             while not matcher.is_terminated():
                 expected = encodings.allowed(matcher.tokens)
                 allowed = read_mask(matcher, tokenizer.vocab_size)
-                assert allowed == expected, (choices, matcher.text(), tokenizer.vocabulary.encoder.merges)
+                assert allowed == expected, (choices, matcher.text(), tokenizer._parts.vocabulary.encoder.merges)
                 every = range(tokenizer.vocab_size)
                 assert {token for token in every if matcher.validate_tokens([token])} == expected
                 assert matcher.is_accepting() == (tokenizer.eos_ids[0] in expected)
@@ -172,8 +172,8 @@ def test_masks_are_the_same_whatever_is_a_part(
     """What lexer states say of parts of the trie (kernels/mask/crossing.py) against every token looked at."""
     tok = compiler.tokenizer
     parted, whole = (llmask.Compiler(tok, canonical=True) for _ in range(2))
-    parted.json_schema(True).store.table.view.least_part = least
-    whole.json_schema(True).store.table.view.least_part = 1 << 30
+    parted.json_schema(True)._loaded.store.table.view.least_part = least
+    whole.json_schema(True)._loaded.store.table.view.least_part = 1 << 30
     for number in range(scaled(12)):
         schema = PARTED[number % len(PARTED)]
         options: dict[str, Any] = rng.choice([{}, {"indent": 2}, {"whitespace": "compact"}, {"max_whitespace": 3}])
@@ -187,7 +187,7 @@ def test_masks_are_the_same_whatever_is_a_part(
             token = rng.choice(sorted(masks[0]))
             for matcher in matchers:
                 matcher.accept_token(token)
-        assert grammars[0].n_cut == grammars[1].n_cut
+        assert grammars[0]._loaded.n_cut == grammars[1]._loaded.n_cut
 
 
 NAMES = ["[PAD151700]", "x[PAD102000]y", "[PAD 1]", "[PAD15", "þ ö", "<|im_start|>"]
@@ -283,7 +283,7 @@ def test_vocabularies_of_models(shared_dir: Path, model: str) -> None:
     walker = Walker(tok, 12, 60)
     for seed in range(8):
         walker.walk(grammar, random.Random(seed))
-    assert walker.counts["dead ends"] == walker.counts["not canonical"] == grammar.n_cut == 0
+    assert walker.counts["dead ends"] == walker.counts["not canonical"] == grammar._loaded.n_cut == 0
 
 
 LETTERS = ["a", "b", "na", ":"]
@@ -346,7 +346,7 @@ def test_masks_of_recorded_values_are_those_of_all_documents(
             assert read_mask(matcher, tok.vocab_size) == encodings.allowed(ids[:n]), matcher.text()
             matcher.accept_token(token)
         assert matcher.is_terminated()
-    assert grammar.n_cut == 0
+    assert grammar._loaded.n_cut == 0
 
 
 DISTINCT = {  # schemas of values that must differ, and documents where they do from their first characters on

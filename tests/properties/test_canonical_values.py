@@ -51,7 +51,7 @@ def test_arrays_of_different_values(costly: Any, rng: random.Random) -> None:
                 for n, token in enumerate(document):
                     expected = {ids[n] for ids in documents if ids[:n] == document[:n]}
                     allowed = read_mask(matcher, tokenizer.vocab_size)
-                    assert allowed == expected, (schema, matcher.text(), tokenizer.vocabulary.encoder.merges)
+                    assert allowed == expected, (schema, matcher.text(), tokenizer._parts.vocabulary.encoder.merges)
                     n_narrower += allowed < read_mask(other, tokenizer.vocab_size)
                     n_masks += 1
                     matcher.accept_token(token)

@@ -85,7 +85,7 @@ def sound_file(request, tmp_path) -> Path:
 
 @pytest.mark.long
 def test_every_damaged_file_is_refused_or_works(sound_file, scaled):
-    llmask.warm_up()  # a damaged file may turn into one of another kind
+    llmask.warm()  # a damaged file may turn into one of another kind
     use(load(sound_file))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     results = [*try_mutations(sound_file, scaled(300), SEED)]

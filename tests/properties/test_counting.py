@@ -42,7 +42,7 @@ def random_tokenizer(rng: random.Random, name: str) -> Tokenizer:
 @pytest.fixture(params=NAMES)
 def tok(request, rng) -> Tokenizer:
     tokenizer = random_tokenizer(rng, request.param)
-    assert tokenizer.word_encoder is not None
+    assert tokenizer._parts.word_encoder is not None
     return tokenizer
 
 
@@ -113,7 +113,7 @@ def test_appending_is_encoding_from_scratch(tok, scaled, rng):
                 texts.append(texts[-1] + piece)
             assert encoder.text() == texts[-1]
             if rng.random() < 0.7:
-                expected = tok.word_encoder.encode_bytes(texts[-1])
+                expected = tok._parts.word_encoder.encode_bytes(texts[-1])
                 assert encoder.count() == len(expected), texts[-1]
                 assert encoder.tokens() == expected
 
@@ -132,7 +132,7 @@ def test_prepending_is_encoding_from_scratch(tok, scaled, rng):
                 texts.append(piece + texts[-1])
             assert encoder.text() == texts[-1]
             if rng.random() < 0.7:
-                expected = tok.word_encoder.encode_bytes(texts[-1])
+                expected = tok._parts.word_encoder.encode_bytes(texts[-1])
                 assert encoder.count() == len(expected), texts[-1]
                 assert encoder.tokens() == expected
 
@@ -159,13 +159,13 @@ def test_every_prefix_is_counted(tok, scaled, rng):
         encoder, whole = AppendableEncoder(tok), b""
         for _ in range(3):
             text = random_text(rng, 10).encode()
-            expected = [len(tok.word_encoder.encode_bytes(whole + text[: n + 1])) for n in range(len(text))]
+            expected = [len(tok._parts.word_encoder.encode_bytes(whole + text[: n + 1])) for n in range(len(text))]
             assert encoder.push_counts(text).tolist() == expected
             whole += text
             assert encoder.text() == whole
         encoder.rollback(2)
         encoder.push(whole[len(encoder.text()) :])
-        assert encoder.count() == len(tok.word_encoder.encode_bytes(whole))
+        assert encoder.count() == len(tok._parts.word_encoder.encode_bytes(whole))
 
 
 def test_canonical_is_encoding_what_was_decoded(tok, scaled, rng):
@@ -183,13 +183,13 @@ def test_canonical_is_encoding_what_was_decoded(tok, scaled, rng):
         assert tok.is_canonical(ids) == all(tok.encode(tok.decode(run)) == run for run in runs)
         left, right = rng.randrange(special), rng.randrange(special)
         spelled = tok.decode_bytes([left, right])
-        assert tok.compatible(left, right) == (tok.word_encoder.encode_bytes(spelled) == [left, right])
+        assert tok.compatible(left, right) == (tok._parts.word_encoder.encode_bytes(spelled) == [left, right])
     assert tok.compatible(special, special)
 
 
 def test_texts_are_encoded_anew_where_words_do_not_suffice(llama_spm_tokenizer, rng):
     tok = llama_spm_tokenizer
-    assert tok.word_encoder is None
+    assert tok._parts.word_encoder is None
     appended, prepended = AppendableEncoder(tok), PrependableEncoder(tok)
     text = ""
     for piece in ("the ", "\u65e5", " x", "  ", "e"):
@@ -228,7 +228,7 @@ def test_appending_to_one_word_takes_linear_time(llama3_tokenizer):
 
 def named_tokenizer(rng: random.Random, name: str) -> Tokenizer:
     """As `random_tokenizer`, with user-defined tokens, some of which overlap."""
-    plain = random_tokenizer(rng, name).vocabulary
+    plain = random_tokenizer(rng, name)._parts.vocabulary
     names = [b"<t>", b"<t><u>", b"ab<", b"\n\n", "<\u00e9".encode(), *(b"[PAD%d]" % i for i in range(9))]
     strings = [*plain.texts.strings(), *names]
     types = np.append(plain.types, np.full(len(names), TokenType.USER_DEFINED, np.uint8))
@@ -272,7 +272,7 @@ def test_a_count_after_every_byte_is_that_of_the_text_so_far(tok, scaled, rng):
             counts = encoder.push_counts(part)
             text += part
             ends = range(len(text) - len(part) + 1, len(text) + 1)
-            assert counts.tolist() == [len(tok.word_encoder.encode_bytes(text[:end])) for end in ends]
+            assert counts.tolist() == [len(tok._parts.word_encoder.encode_bytes(text[:end])) for end in ends]
 
 
 def test_what_is_remembered_of_growing_texts_may_be_lost(llama3_tokenizer):

@@ -45,7 +45,7 @@ def masks_of(
 ) -> Iterator[tuple[int, bool, np.ndarray, int]]:
     """Masks at some places of a text, with their place, whether it is in free text, and how many nodes were walked."""
     bitmask = llmask.allocate_bitmask(1, grammar.tokenizer.vocab_size)
-    slots = grammar.store.table.array
+    slots = grammar._loaded.store.table.array
     matcher = grammar.matcher()
     is_free = False
     for place, letter in enumerate(text):
@@ -63,7 +63,7 @@ def masks_of(
 def test_no_mask_in_free_text_walks_the_whole_trie(llama3_tokenizer: llmask.Tokenizer, name: str) -> None:
     compiled, text, most = FREE_TEXTS[name]
     grammar = compiled(llmask.Compiler(llama3_tokenizer, cache_bytes=0))
-    n_trie = grammar.store.table.view.n_trie
+    n_trie = grammar._loaded.store.table.view.n_trie
     n_nodes = {place: n for place, is_free, _, n in masks_of(grammar, text, lambda _: True) if is_free}
     worst = max(n_nodes, key=n_nodes.__getitem__)
     assert n_nodes[worst] <= most * n_trie, f"{n_nodes[worst]} of {n_trie} nodes behind {text[: worst + 1][-30:]!r}"
@@ -79,12 +79,12 @@ def test_slices_change_no_mask_of_free_text(
     compiled, text, _ = FREE_TEXTS[name]
     places = {place for place in range(len(text)) if rng.random() < 0.3}
     plain = compiled(llmask.Compiler(default_tokenizer, cache_bytes=0))
-    plain.store.table.view.n_slices = 0
+    plain._loaded.store.table.view.n_slices = 0
     expected = [mask for _, _, mask, _ in masks_of(plain, text, places.__contains__)]
     for number in range(scaled(3)):
         users = [f"{rng.choice(CLASSES)}{rng.choice(['+', '{1,1}', '{1,3}', '{1,20}'])}" for _ in range(number)]
         grammar = compiled(llmask.Compiler(default_tokenizer, cache_bytes=0, slices=users))
-        assert grammar.store.table.view.n_slices > number
+        assert grammar._loaded.store.table.view.n_slices > number
         found = masks_of(grammar, text, places.__contains__)
         for (place, _, mask, _), wanted in zip(found, expected, strict=True):
             assert np.array_equal(mask, wanted), (users, text[: place + 1][-30:])
@@ -99,7 +99,7 @@ def test_slices_change_no_mask_where_a_lazy_lexeme_may_end_inside_a_token(
     for users in ((), ("[^<x]+", "[a-z]+", "[^<]+", "[n-z]{1,4}", "[^ ]+"), None):
         grammar = lark(grammar_text)(llmask.Compiler(default_tokenizer, cache_bytes=0, slices=users or ()))
         if users is None:
-            grammar.store.table.view.n_slices = 0
+            grammar._loaded.store.table.view.n_slices = 0
         masks.append([mask for _, _, mask, _ in masks_of(grammar, text, lambda _: True)])
     for place in range(len(text)):
         assert np.array_equal(masks[0][place], masks[2][place]), text[:place]
@@ -108,6 +108,6 @@ def test_slices_change_no_mask_where_a_lazy_lexeme_may_end_inside_a_token(
 
 def test_a_trigger_of_small_letters_costs_one_walk(llama3_tokenizer: llmask.Tokenizer) -> None:
     grammar = tags("to=", excludes=("the end",))(llmask.Compiler(llama3_tokenizer, cache_bytes=0))
-    n_trie = grammar.store.table.view.n_trie
+    n_trie = grammar._loaded.store.table.view.n_trie
     walked = [n for _, _, _, n in masks_of(grammar, f"{SAID} to the en, to th to", lambda _: True)]
     assert sum(walked) <= 1.1 * n_trie

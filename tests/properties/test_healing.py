@@ -57,7 +57,7 @@ def spaced_tokenizer(rng: random.Random, letters: str, patterns: tuple[str, ...]
 
 def with_names(tokenizer: llmask.Tokenizer, names: list[str]) -> llmask.Tokenizer:
     """The same vocabulary with user-defined tokens, which are cut out of texts."""
-    old = tokenizer.vocabulary
+    old = tokenizer._parts.vocabulary
     tokens = sorted({*old.tokens.strings(), *(name.encode() for name in names)} - {b""})
     made = from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=old.encoder)
     types = made.types.copy()
@@ -94,7 +94,7 @@ def test_healing_with_words_and_blanks(costly: Any, rng: random.Random) -> None:
             text = "".join(rng.choices("ab  ", k=rng.randint(1, 8)))
             ids = tokenizer.encode(text)
             longest = common(ids, [tokenizer.encode(text + more) for more in texts])
-            found = tokenizer.certain_tokens(text.encode(), first_bytes=flags("ab "))
+            found = tokenizer._parts.certain_tokens(text.encode(), first_bytes=flags("ab "))
             assert found == longest, (text, ids)
 
 
@@ -107,7 +107,7 @@ def test_certain_tokens_where_patterns_look_far_ahead(scaled: Any, rng: random.R
             text = "".join(rng.choices("ab 1 ", k=rng.randint(1, 8)))
             ids = tokenizer.encode(text)
             longest = common(ids, [tokenizer.encode(text + more) for more in texts])
-            found = tokenizer.certain_tokens(text.encode(), first_bytes=flags("ab 1"))
+            found = tokenizer._parts.certain_tokens(text.encode(), first_bytes=flags("ab 1"))
             assert found == longest[: len(found or [])], (text, ids)
             n_found += len(found or [])
             n_longest += len(longest)
@@ -126,7 +126,7 @@ def test_certain_tokens_where_words_and_names_are_cut_out_before_ends_are(scaled
             text = "".join(rng.choices("ab 1 ", k=rng.randint(1, 7)))
             ids = tokenizer.encode(text)
             longest = common(ids, [tokenizer.encode(text + more) for more in texts])
-            found = tokenizer.certain_tokens(text.encode(), first_bytes=flags("ab 1"))
+            found = tokenizer._parts.certain_tokens(text.encode(), first_bytes=flags("ab 1"))
             assert found == longest[: len(found or [])], (text, ids)
             n_found += len(found or [])
             n_longest += len(longest)

@@ -64,7 +64,7 @@ def test_the_list_names_every_attack_with_its_purpose() -> None:
 def test_a_command_prints_one_line_of_json_and_is_repeated_by_its_seed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(llmask, "warm_up", lambda: None)
+    monkeypatch.setattr(llmask, "warm", lambda: None)
     summaries = []
     for _ in range(2):
         assert main(["lark", "--seed", "5", "--size", "60", "--output", str(tmp_path)]) == 0
@@ -98,7 +98,7 @@ def test_a_door_that_takes_every_text_is_found(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(f"tests.long.{name}.accepts", lambda matcher, text: True)
-    monkeypatch.setattr(llmask, "warm_up", lambda: None)
+    monkeypatch.setattr(llmask, "warm", lambda: None)
     code = main([name, "--seed", "1", "--size", "40"])
     found = json.loads(capsys.readouterr().out)
     if found["skipped"]:

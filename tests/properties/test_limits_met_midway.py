@@ -56,7 +56,7 @@ def test_sequences_that_meet_a_limit_anywhere_end_in_valid_documents(
             matcher = grammar.matcher(on_limit="finish")
             until_the_end(matcher, choose, default_tokenizer.vocab_size)
             judge.validate(json.loads(matcher.text()))
-        n_finished += grammar.n_finished
+        n_finished += grammar._loaded.n_finished
     assert n_finished > 0
 
 

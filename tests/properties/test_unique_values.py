@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN, RuleId
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
@@ -32,8 +32,8 @@ def store() -> Store:
     return new_store()
 
 
-def compiled(store: Store, world: UniqueWorld) -> CompiledGrammar:
-    return CompiledGrammar(store, world.rules, make_variant=world.make_variant)
+def compiled(store: Store, world: UniqueWorld) -> MadeGrammar:
+    return MadeGrammar(store, world.rules, make_variant=world.make_variant)
 
 
 def any_world(nodes: Any, rng: random.Random) -> UniqueWorld:
@@ -194,7 +194,7 @@ def test_what_goes_wrong_in_make_variant_is_told_and_can_be_tried_again(store: S
             raise failures.pop()
         return world.make_variant(rule, texts)
 
-    matcher = CompiledGrammar(store, world.rules, make_variant=make_variant).matcher()
+    matcher = MadeGrammar(store, world.rules, make_variant=make_variant).matcher()
     matcher.accept_bytes(b"[")
     for error in (ValueError, llmask.LimitExceeded):
         with pytest.raises(error):
@@ -208,7 +208,7 @@ def test_new_values_need_somebody_who_makes_variants(store: Store) -> None:
     world = UniqueWorld(store.nodes)
     world.start_with(world.array(world.value(world.words(b"a")), CALL_NEW))
     with pytest.raises(llmask.GrammarError) as caught:
-        CompiledGrammar(store, world.rules)
+        MadeGrammar(store, world.rules)
     assert str(caught.value) == (
         "the rules call for new values, but nothing makes variants of rules\n  give make_variant"
     )
@@ -273,7 +273,7 @@ def test_variants_call_rules_that_are_there_and_rules_written_with_them(
 ) -> None:
     values = [b"a", b"b", b"(aa)", b"(ab)", b"(ba)", b"(bb)"]
     rules, make_variant = nested_pairs(store.nodes)
-    grammar = CompiledGrammar(store, rules, make_variant=make_variant)
+    grammar = MadeGrammar(store, rules, make_variant=make_variant)
     for _ in range(scaled(40)):
         order = rng.sample(values, 6)
         matcher = grammar.matcher()

@@ -55,7 +55,7 @@ LONGEST = 10_000
 
 def counters(grammar: Any) -> dict[str, int]:
     """What the grammar and its store hold by now."""
-    read = ((grammar.store.table, STORE_COUNTERS), (grammar.table, GRAMMAR_COUNTERS))
+    read = ((grammar._loaded.store.table, STORE_COUNTERS), (grammar._loaded.table, GRAMMAR_COUNTERS))
     return {name: count(table, slot) for table, counted in read for name, slot in counted.items()}
 
 
@@ -88,7 +88,7 @@ def assert_nothing_new(grammar: Any, documents: list[list[int]], monkeypatch: py
         feed(grammar.matcher(), tokens, bitmask)
     before = counters(grammar)
     with monkeypatch.context() as patch:
-        patch.setattr(grammar.store, "run", refuse_to_build)
+        patch.setattr(grammar._loaded.store, "run", refuse_to_build)
         for tokens in documents:
             feed(grammar.matcher(), tokens, bitmask)
     assert counters(grammar) == before

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from llmask import Compiler
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.integrations.sglang.backend import backend_class
 from tests.contract.conformance import AdapterConformance, Allowed, Driver, Row, kept
 from tests.servers.sglang_here import GrammarRow, InvalidGrammarObject, torch

@@ -8,7 +8,7 @@ import pytest
 
 from bench.languages import LANGUAGES, plain_text
 from llmask import Compiler
-from llmask.compiling import ready
+from llmask.compiling.sources import ready_files
 
 
 @pytest.mark.long
@@ -16,7 +16,7 @@ from llmask.compiling import ready
 def test_a_grammar_without_templates_accepts_the_same_samples(default_tokenizer: Any, language: str) -> None:
     compiler = Compiler(default_tokenizer)
     grammar = compiler.grammar(language)
-    text = plain_text(grammar, ready.files()[language])
+    text = plain_text(grammar, ready_files()[language])
     assert "{" not in text.split("\n", 1)[0]
     plain = compiler.lark(text)
     for one, other in ((grammar, plain), (plain, grammar)):

@@ -93,11 +93,11 @@ def test_nothing_is_built_by_looking(byte_tokenizer: Any) -> None:
     grammar = llmask.Compiler(byte_tokenizer).json_schema(SCHEMA)
     matcher = grammar.matcher()
     matcher.accept_bytes(b"[")
-    before = grammar.statistics(), grammar.store.statistics()
+    before = grammar.statistics(), grammar._loaded.store.statistics()
     found = debug.configuration(matcher)
     assert found.mask is None
     assert str(found).endswith("its mask is not built yet: fill_bitmask builds it")
-    assert (grammar.statistics(), grammar.store.statistics()) == before
+    assert (grammar.statistics(), grammar._loaded.store.statistics()) == before
 
 
 def walked(matcher: Any, rng: random.Random, n_vocab: int, n_places: int = 12) -> int:
@@ -181,10 +181,10 @@ PATTERNS = ("[0-9]{2,4}x?", "(?:ab|cd)*é", "if|in|int", ".*end", "(?!ab)[a-c]+"
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_what_is_left_of_a_lexeme_are_its_derivatives(byte_tokenizer: Any, pattern: str, rng: random.Random) -> None:
     grammar = llmask.Compiler(byte_tokenizer).regex(pattern)
-    nodes, shown = grammar.store.nodes, grammar.rules()
+    nodes, shown = grammar._loaded.store.nodes, grammar.rules()
     for _ in range(5):
         text = grammar.sample(rng.randrange(10**6), 40)
-        matcher, left = grammar.matcher(), grammar.own_rules.edges[2]
+        matcher, left = grammar.matcher(), grammar._loaded.own_rules.edges[2]
         for n_read, byte in enumerate(text[:-1]):
             matcher.accept_bytes(bytes([byte]))
             left = nodes.derivative(left, byte)

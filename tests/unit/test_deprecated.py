@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,10 @@ def test_who_uses_a_name_with_a_successor_is_told(grammar: Any, tiny_tokenizer: 
 
 def test_the_page_has_every_name_and_its_end() -> None:
     page = (Path(__file__).parents[2] / "docs" / "versions.md").read_text("utf-8")
-    rows = [line for line in page.splitlines() if line.startswith("| `") and deprecated.ENDS in line]
-    for name in ("fill_bitmasks", "accept_batch", "rollback_batch", *deprecated.SUCCESSORS):
-        assert any(f"`{name}" in row for row in rows), name
+    assert deprecated.ENDS in page
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    for name in deprecated.__all__:
+        assert any(f"{name}" in row for row in rows), name
         assert name not in llmask.__all__
         assert getattr(llmask, name) is getattr(deprecated, name)
 
@@ -48,3 +50,29 @@ def test_the_page_has_every_name_and_its_end() -> None:
 def test_what_users_see_of_a_matcher(grammar: Any) -> None:
     shown = [name for name in dir(grammar.matcher()) if not name.startswith("_")]
     assert len(shown) <= 30
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("AppendableEncoder", "counting.AppendableEncoder"),
+        ("PrependableEncoder", "counting.PrependableEncoder"),
+        ("IntervalCounter", "counting.IntervalCounter"),
+        ("warm_up", "warm"),
+    ],
+)
+def test_an_old_name_is_what_its_successor_is(old: str, new: str) -> None:
+    found = llmask
+    for name in new.split("."):
+        found = getattr(found, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert getattr(llmask, old) is found
+    assert old not in llmask.__all__
+
+
+def test_the_old_name_of_warming_a_tokenizer(tiny_tokenizer: llmask.Tokenizer) -> None:
+    assert tiny_tokenizer.prepare == tiny_tokenizer.warm  # type: ignore[attr-defined]
+    assert "prepare" not in dir(tiny_tokenizer)
+    with pytest.raises(AttributeError, match="no attribute 'prepared'"):
+        tiny_tokenizer.prepared  # type: ignore[attr-defined] # noqa: B018

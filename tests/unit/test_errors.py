@@ -271,7 +271,7 @@ MATCHER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
     ),
     (
         "batch with a grammar",
-        lambda m: llmask.fill_bitmasks([m.grammar], zeros(2, 10)),
+        lambda m: llmask.fill_bitmasks([llmask.CompiledGrammar(m.grammar)], zeros(2, 10)),
         LlmaskError,
         "a matcher is a Matcher, not CompiledGrammar\n  give what g.matcher() made",
     ),

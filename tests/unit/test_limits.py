@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.kinds import CALL_OPEN
 from llmask.grammar.rules import Rules
 from llmask.kernels.tables import grammar_layout, store_layout
@@ -53,17 +53,17 @@ def remembering(compiler: Any) -> Any:
 
 def names_in_any_order(compiler: Any) -> Any:
     """Letters, each at most once."""
-    store, rules = compiler.store(), Rules()
+    store, rules = compiler._newest_store(), Rules()
     start = rules.start_state(rules.rule("letters"))
     for member in range(5):
         rules.scan(start, store.nodes.literal(b"%c" % (97 + member)), start, rules.add_guard(member))
     rules.final(start)
-    return CompiledGrammar(store, rules)
+    return MadeGrammar(store, rules)
 
 
 def words_that_differ(compiler: Any) -> Any:
     """Runs of `a`, no two the same."""
-    store, rules = compiler.store(), Rules()
+    store, rules = compiler._newest_store(), Rules()
     word, rules.start = rules.rule("word"), rules.rule("words")
     end, start = rules.state(word), rules.start_state(rules.start)
     letters = store.nodes.repeat(store.nodes.literal(b"a"), 1, None)
@@ -71,7 +71,7 @@ def words_that_differ(compiler: Any) -> Any:
     rules.final(end)
     rules.call_new(start, word, start, kind=CALL_OPEN)
     rules.final(start)
-    return CompiledGrammar(store, rules)
+    return MadeGrammar(store, rules)
 
 
 # field, its value, how a grammar is made, the bytes to feed with a mask before each step, the whole message
@@ -265,7 +265,7 @@ def test_a_store_past_its_limit_is_replaced_for_the_next_grammar(tiny_tokenizer:
     with pytest.raises(llmask.LimitExceeded):
         feed(hostile.matcher(), LETTERS, tiny_tokenizer)
     healthy = compiler.regex("a|bb")
-    assert healthy.store is not hostile.store
+    assert healthy._loaded.store is not hostile._loaded.store
     matcher = healthy.matcher()
     matcher.accept_bytes(b"bb")
     assert matcher.is_accepting()
@@ -314,7 +314,9 @@ def test_what_was_built_before_a_limit_is_right(
         grammar = make(llmask.Compiler(tiny_tokenizer))
         budgets = rng.choice((STORE_BUDGETS, GRAMMAR_BUDGETS))
         slot, bounds = rng.choice(sorted(budgets.items()))
-        (grammar.store if budgets is STORE_BUDGETS else grammar).table.array[slot] = rng.randint(*bounds)
+        (grammar._loaded.store if budgets is STORE_BUDGETS else grammar._loaded).table.array[slot] = rng.randint(
+            *bounds
+        )
         matcher, oracle = grammar.matcher(), make(free).matcher()
         for _ in range(20):
             allowed = read_mask(oracle, tiny_tokenizer.vocab_size)

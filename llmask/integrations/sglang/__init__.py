@@ -60,16 +60,16 @@ def make_backend(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_id
     """
     from sglang.srt.runtime_context import get_serving
 
-    from llmask import warm_up
+    from llmask import warm
 
     from .backend import backend_class
     from .compilers import compiler_for
     from .requests import json_options
 
-    warm_up()
+    warm()
     serving = get_serving()
     compiler = compiler_for(tokenizer, vocab_size, eos_token_ids)
-    compiler.tokenizer.prepare()
+    compiler.tokenizer.warm()
     return _after_thinking(backend_class()(compiler, json_options(serving)), tokenizer, serving)
 
 

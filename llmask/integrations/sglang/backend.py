@@ -22,7 +22,7 @@ from .requests import compile_key, format_of
 if TYPE_CHECKING:
     import torch
 
-    from ...compiling.compiled import CompiledGrammar
+    from ...compiling.compiled_grammar import CompiledGrammar
     from ...compiling.compiler import Compiler
 
 logger = logging.getLogger(__name__)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import torch
     from typing_extensions import Self
 
-    from ...compiling.compiled import CompiledGrammar
+    from ...compiling.compiled_grammar import CompiledGrammar
 
 logger = logging.getLogger(__name__)
 FEW_ROWS = 4  # that are filled sooner one by one, 4 us each, than together, 20 us

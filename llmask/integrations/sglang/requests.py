@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...compiling.compiled import CompiledGrammar
+from ...compiling.compiled_grammar import CompiledGrammar
 from ...compiling.compiler import Compiler
 from ...errors import GrammarError
 from ...frontends.documents import document_of

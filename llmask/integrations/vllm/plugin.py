@@ -25,7 +25,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
-from ...compiling.compiled import CompiledGrammar
+from ...compiling.compiled_grammar import CompiledGrammar
 from ...compiling.compiler import Compiler
 from ...errors import LlmaskError
 from .backend import Backend, Grammar

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...compiling.compiled import CompiledGrammar
+from ...compiling.compiled_grammar import CompiledGrammar
 from ...compiling.compiler import Compiler
 from ...errors import GrammarError
 from ...matching.matcher import Matcher

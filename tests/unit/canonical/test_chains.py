@@ -25,7 +25,7 @@ END = "<end>"
 
 def test_vocabularies_without_words_that_are_tokens_have_no_chains() -> None:
     states = SplitStates(llmask.Tokenizer.default())
-    assert llmask.Tokenizer.default().vocabulary.encoder.ignore_merges
+    assert llmask.Tokenizer.default()._parts.vocabulary.encoder.ignore_merges
     assert not (states.uses == LONE).any()
 
 

@@ -79,7 +79,7 @@ def test_too_many_odd_tokens_say_so(rng: random.Random, monkeypatch: pytest.Monk
 def stand_apart(tok: llmask.Tokenizer, left: int, right: int) -> bool:
     """Whether merging the bytes of two tokens gives these two, whatever the splitter does."""
     word = tok.token_bytes(left) + tok.token_bytes(right)
-    encoder = tok.word_encoder
+    encoder = tok._parts.word_encoder
     assert encoder is not None
     encoder.tables.add_merges()
     out = np.empty(len(word) + 1, np.int32)

@@ -28,12 +28,12 @@ def test_positions_are_remembered(compiler: llmask.Compiler) -> None:
     grammar = compiler.choice(["one hundred", "two"])
     tokens = compiler.tokenizer.encode("one hundred")
     grammar.matcher().accept_tokens(tokens)
-    n_positions = grammar.table.view.n_positions
+    n_positions = grammar._loaded.table.view.n_positions
     other = grammar.matcher()
     for token in tokens:
         read_mask(other, compiler.tokenizer.vocab_size)
         other.accept_token(token)
-    assert grammar.table.view.n_positions == n_positions == len(tokens) + 1
+    assert grammar._loaded.table.view.n_positions == n_positions == len(tokens) + 1
 
 
 def test_searches_that_are_given_up_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,8 +43,8 @@ def test_searches_that_are_given_up_are_counted(monkeypatch: pytest.MonkeyPatch)
     grammar = compiler.choice(["name"])
     matcher = grammar.matcher()
     assert {b"n", b"na", b"name"} <= texts(matcher)
-    assert grammar.n_cut == 1
-    assert compiler.choice(["1"]).n_cut == 0
+    assert grammar._loaded.n_cut == 1
+    assert compiler.choice(["1"])._loaded.n_cut == 0
 
 
 @pytest.mark.long

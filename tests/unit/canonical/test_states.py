@@ -101,7 +101,7 @@ def test_first_bytes_of_the_tokens_that_may_follow(states: SplitStates, text: st
 def test_states_are_those_of_the_tokenizer_and_tables_those_of_a_store() -> None:
     tokenizer = llmask.Tokenizer.default()
     assert split_states_of(tokenizer) is split_states_of(tokenizer)
-    stores = [llmask.Compiler(tokenizer, canonical=True).store() for _ in range(2)]
+    stores = [llmask.Compiler(tokenizer, canonical=True)._newest_store() for _ in range(2)]
     assert stores[0].canonical_table is not stores[1].canonical_table
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import llmask
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.compiling.making import made
 from tests.unit.compiling.saved_grammars import same, walk_together
 
@@ -177,11 +178,11 @@ def test_it_can_be_saved_pickled_and_made_again(compiler: llmask.Compiler, tmp_p
         directory=tmp_path,
         grammars={"x": x, "y": 'start: "(" @x ")"', "z": x.union(compiler.json_schema(OBJECT)), "w": {"const": 1}},
     )
-    assert grammar.recipe is not None
-    again = made(compiler.store(), grammar.recipe)
+    assert grammar._loaded.recipe is not None
+    again = llmask.CompiledGrammar(made(compiler._newest_store(), grammar._loaded.recipe))
     (tmp_path / "words.lark").unlink()
     assert grammar.accepts('<uab(v){"a": 1}v>')
-    assert grammar.recipe.parts[0] is x.recipe
+    assert grammar._loaded.recipe.parts[0] is x._loaded.recipe
     fresh = llmask.Compiler(compiler.tokenizer)
     others = [fresh.load(grammar.save()), pickle.loads(pickle.dumps(grammar)), again]
     for other in (*others, copy.copy(grammar)):
@@ -193,7 +194,7 @@ def test_it_can_be_saved_pickled_and_made_again(compiler: llmask.Compiler, tmp_p
 
 
 def test_a_part_of_rules_that_no_compiler_made_can_be_used_but_not_saved(compiler: llmask.Compiler) -> None:
-    part = llmask.CompiledGrammar(compiler.store(), compiler.regex("[0-9]").own_rules)
+    part = llmask.CompiledGrammar(MadeGrammar(compiler._newest_store(), compiler.regex("[0-9]")._loaded.own_rules))
     grammar = compiler.lark("start: @x", grammars={"x": part})
     assert grammar.accepts("7")
     with pytest.raises(llmask.LlmaskError, match="neither saved nor pickled"):

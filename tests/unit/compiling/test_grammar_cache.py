@@ -100,17 +100,17 @@ def test_what_is_counted_is_about_what_was_allocated(default_tokenizer: Any, kin
 def test_a_grammar_of_a_store_that_was_renewed_meanwhile_is_not_kept(tiny_tokenizer: Any) -> None:
     # another thread renewed the store while a grammar was compiled: remembered, it kept the old store alive
     compiler = llmask.Compiler(tiny_tokenizer)
-    old = weakref.ref(compiler.store())
+    old = weakref.ref(compiler._newest_store())
 
     def compile_slowly() -> Any:
         grammar = compiler.choice(["of the old store"])
         with compiler._lock:
             compiler._store = compiler._new_store()
-        return grammar
+        return grammar._loaded
 
     grammar = compiler._cached(("slow",), compile_slowly)
-    assert grammar.store is old()
-    assert compiler._cached(("slow",), lambda: compiler.choice(["a"])) is not grammar
+    assert grammar._loaded.store is old()
+    assert compiler._cached(("slow",), lambda: compiler.choice(["a"])._loaded) is not grammar
     del grammar
     gc.collect()
     assert old() is None
@@ -121,7 +121,7 @@ def test_a_grammar_of_a_store_that_was_renewed_meanwhile_is_not_kept(tiny_tokeni
 def test_what_frontends_remember_is_a_part_of_the_store(default_tokenizer: Any, keywords: dict[str, Any]) -> None:
     # patterns of tenants: the tables grew by 2 KB a schema, the memory by 6
     compiler = llmask.Compiler(default_tokenizer, cache_bytes=0)
-    store = compiler.store()
+    store = compiler._newest_store()
 
     def use(first: int) -> None:
         for i in range(first, first + 200):

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 import llmask
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.compiling.making import made
-from llmask.compiling.recipe import Recipe
+from llmask.compiling.recipes import Recipe
 from tests.reference.definition import read_mask
 
 
@@ -33,20 +34,20 @@ def test_every_grammar_of_a_compiler_keeps_its_recipe(compiler: llmask.Compiler)
         "repeat": compiler.regex("a").repeat(2, 3),
     }
     for kind, grammar in kinds.items():
-        recipe = grammar.recipe
+        recipe = grammar._loaded.recipe
         assert recipe is not None
         assert recipe.kind == kind
-        again = made(compiler.store(), recipe)
+        again = CompiledGrammar(made(compiler._newest_store(), recipe))
         assert again is not grammar
         assert (str(again), again.warnings, again.ledger) == (str(grammar), grammar.warnings, grammar.ledger)
-        assert again.recipe is recipe
+        assert again._loaded.recipe is recipe
 
 
 def test_a_part_that_stands_twice_is_made_once(compiler: llmask.Compiler) -> None:
     recipe = Recipe("literal", b"ab")
     for _ in range(3):
         recipe = Recipe("concat", parts=(recipe, recipe))
-    grammar = made(compiler.store(), recipe)
+    grammar = CompiledGrammar(made(compiler._newest_store(), recipe))
     assert grammar.shortest() == b"ab" * 8
 
 
@@ -65,7 +66,7 @@ def test_a_recipe_is_a_copy_of_what_its_owner_may_change(compiler: llmask.Compil
     grammars["x"]["type"] = "null"
     grammars["y"] = object()
     for grammar, text in zip(made_before, texts, strict=True):
-        assert grammar.recipe is not None
-        again = made(compiler.store(), grammar.recipe)
+        assert grammar._loaded.recipe is not None
+        again = CompiledGrammar(made(compiler._newest_store(), grammar._loaded.recipe))
         assert str(again) == text
         assert read_mask(again.matcher(), 306) == read_mask(grammar.matcher(), 306)

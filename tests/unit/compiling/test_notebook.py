@@ -51,6 +51,6 @@ def test_large_grammars_are_cut(compiler: llmask.Compiler) -> None:
 def test_what_no_compiler_made(compiler: llmask.Compiler) -> None:
     grammar = compiler.json_object().union(compiler.choice(["none"]))
     assert repr(grammar).startswith("CompiledGrammar(union, ")
-    grammar.recipe = None
+    grammar._loaded.recipe = None
     assert repr(grammar).startswith("CompiledGrammar(rules, ")
     texts_of(grammar._repr_html_())

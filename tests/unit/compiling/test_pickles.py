@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import llmask
+from llmask.compiling.made_grammar import MadeGrammar
 from tests.reference.definition import read_mask
 from tests.unit.compiling.saved_grammars import KINDS, OBJECT, imported, same, walk_together
 
@@ -47,7 +48,7 @@ def fresh() -> llmask.Compiler:
 def test_a_grammar_is_the_same_where_it_arrives(compiler: Any, kind: str) -> None:
     grammar = KINDS[kind](compiler)
     there = sent(grammar)
-    assert there.store is not grammar.store
+    assert there._loaded.store is not grammar._loaded.store
     same(grammar, there)
     same(grammar, sent(there))
 
@@ -81,7 +82,7 @@ def test_what_was_built_over_a_tokenizer_stays_behind() -> None:
     tokenizer = llmask.Tokenizer.default()
     before = pickle.dumps(tokenizer)
     llmask.Compiler(tokenizer, canonical=True).regex("[a-z]+").matcher().forced_tokens()
-    tokenizer.prepare()
+    tokenizer.warm()
     tokenizer.encode("some text", method="greedy")
     assert pickle.dumps(tokenizer) == before
 
@@ -136,11 +137,11 @@ class Named(llmask.Tokenizer):
 
 def test_all_that_arrives_shares_a_store(fresh: Any) -> None:
     first, second = sent(fresh.regex("a+")), sent(fresh.json_object())
-    assert first.store is second.store
+    assert first._loaded.store is second._loaded.store
     assert first.tokenizer is second.tokenizer
     assert str(first.union(second)) == str(fresh.regex("a+").union(fresh.json_object()))
     there = sent(fresh)
-    assert there.store() is first.store
+    assert there._newest_store() is first._loaded.store
     assert there.choice(["x"]).concat(first).shortest() == b"xa"
 
 
@@ -152,10 +153,10 @@ def test_other_settings_have_another_store(fresh: Any) -> None:
         llmask.Compiler(tokenizer, cache_bytes=0),
     ]
     there = sent([compiler.regex("a") for compiler in (fresh, *others)])
-    assert len({id(grammar.store) for grammar in there}) == 3
-    assert there[0].store is there[3].store
-    assert [grammar.store.limits.max_rows for grammar in there][:2] == [1_000_000, 5000]
-    assert there[2].store.slices == ("[^*]+",)
+    assert len({id(grammar._loaded.store) for grammar in there}) == 3
+    assert there[0]._loaded.store is there[3]._loaded.store
+    assert [grammar._loaded.store.limits.max_rows for grammar in there][:2] == [1_000_000, 5000]
+    assert there[2]._loaded.store.slices == ("[^*]+",)
     settings = sent(others[1])
     assert settings.statistics()["cache_grammars"] == 0
     assert settings.regex("a") is settings.regex("a")
@@ -163,7 +164,7 @@ def test_other_settings_have_another_store(fresh: Any) -> None:
 
 def test_a_store_dies_with_the_last_that_arrived(fresh: Any) -> None:
     grammar = sent(fresh.regex("a+"))
-    store, tokenizer = weakref.ref(grammar.store), weakref.ref(grammar.tokenizer)
+    store, tokenizer = weakref.ref(grammar._loaded.store), weakref.ref(grammar.tokenizer)
     matcher = sent(fresh.regex("b+").matcher())
     del grammar
     gc.collect()
@@ -234,7 +235,9 @@ def test_what_a_warm_store_allowed_arrives_in_an_empty_one(default_tokenizer: An
 def test_what_cannot_be_sent_says_what_and_what_to_do(compiler: Any) -> None:
     grammars = {
         "a builtin_function_or_method": compiler.json_schema({"type": "string", "default": print}),
-        "made of rules of this process": llmask.CompiledGrammar(compiler.store(), compiler.regex("a").own_rules),
+        "made of rules of this process": llmask.CompiledGrammar(
+            MadeGrammar(compiler._newest_store(), compiler.regex("a")._loaded.own_rules)
+        ),
     }
     for message, grammar in grammars.items():
         for one in (grammar, grammar.matcher()):
@@ -348,7 +351,7 @@ def answer(parts: Any, bitmask: Any) -> Any:
     """What a worker finds out of what was sent to it."""
     compiler, matchers = parts
     masks = [read_mask(matcher, matcher.grammar.tokenizer.vocab_size) for matcher in matchers]
-    is_one = len({id(matcher.grammar.store) for matcher in matchers} | {id(compiler.store())}) == 1
+    is_one = len({id(matcher.grammar.store) for matcher in matchers} | {id(compiler._newest_store())}) == 1
     matchers[0].accept_bytes(b"1")
     return masks, is_one, matchers, compiler.load(bitmask).shortest()
 

@@ -41,7 +41,7 @@ def test_a_canonical_store_is_another_one(default_tokenizer: Any) -> None:
 
 def test_the_store_of_a_compiler_is_found(tokenizer: Any) -> None:
     compiler = llmask.Compiler(tokenizer)
-    assert store_in_use(tokenizer, llmask.Limits(), (), False) is compiler.store()
+    assert store_in_use(tokenizer, llmask.Limits(), (), False) is compiler._newest_store()
 
 
 def test_nothing_is_kept_that_nobody_uses() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from llmask.defaults.ngram import DISCOUNT, UNIFORM_SHARE, NgramModel, unpack_orders
-from llmask.defaults.training.train_ngram import count_ngrams
+from tools.training.train_ngram import count_ngrams
 
 VOCAB_SIZE = 6
 END = 5

@@ -52,7 +52,7 @@ def test_tokens_that_are_no_encoding_are_given_back(tokenizer: llmask.Tokenizer)
 
 def test_half_a_character(tokenizer: llmask.Tokenizer) -> None:
     data = "x = 語".encode()[:-1]
-    found = tokenizer.certain_tokens(data)
+    found = tokenizer._parts.certain_tokens(data)
     assert found is not None
     for later in ("\u8a9e", "\u8a9f", "\u8a80"):
         text = data + later.encode()[2:]
@@ -66,14 +66,14 @@ def test_other_encoders_say_so() -> None:
 
 
 def test_words_that_are_final_are_not_looked_at(tokenizer: llmask.Tokenizer) -> None:
-    encoder = tokenizer.word_encoder
+    encoder = tokenizer._parts.word_encoder
     assert encoder is not None
     assert last_restart(encoder, b"some text, more te") == len("some text, more")
     assert last_restart(encoder, b"word") == 0
 
 
 def test_nodes_of_the_trie(tokenizer: llmask.Tokenizer) -> None:
-    trie = tokenizer.trie
+    trie = tokenizer._parts.trie
     node = find_node(trie, b"the")
     assert tokenizer.token_bytes(int(trie.token[node])) == b"the"
     assert find_node(trie, b"\x00\x01qqqq") == -1
@@ -101,11 +101,11 @@ def test_words_that_are_final_are_split_as_in_their_text(
     for name in names:
         types[tokens.index(name.encode())] = TokenType.USER_DEFINED
     tok = llmask.Tokenizer(replace(made, types=types))
-    assert tok.certain_tokens(b"a \n\n:") == [ord("a"), 128, ord("\n"), ord(":")]
+    assert tok._parts.certain_tokens(b"a \n\n:") == [ord("a"), 128, ord("\n"), ord(":")]
     n_certain, n_cases = 0, max(costly(100), 10)
     for _ in range(n_cases):
         text = "".join(rng.choices(["a", "b", " ", "\n", ":", "[x]", "["], k=rng.randint(1, 8)))
-        certain = tok.certain_tokens(text.encode(), may_end=False)
+        certain = tok._parts.certain_tokens(text.encode(), may_end=False)
         assert certain is not None
         for more in ("a", "b", " ", "\n", ": x", "x]", " [x]", "'s"):
             assert tok.encode(text + more)[: len(certain)] == certain, (text, more)
@@ -119,7 +119,7 @@ def test_a_character_that_breaks_off_may_be_completed_by_any_byte() -> None:
     tok = llmask.Tokenizer(from_bytes(tokens, eos=258, encoder=EncoderData(kind="ranks", patterns=PATTERNS["gpt-2"])))
     assert tok.encode("\u7300") == [0xE7, 256]
     assert tok.encode("\u7301") == [257, 0x81]
-    assert tok.certain_tokens(b"a\xe7\x8c", may_end=False) == [ord("a")]
+    assert tok._parts.certain_tokens(b"a\xe7\x8c", may_end=False) == [ord("a")]
 
 
 def test_a_blank_that_is_cut_off_at_an_end_may_stay_before_another_one() -> None:
@@ -137,4 +137,4 @@ def test_a_blank_that_is_cut_off_at_an_end_may_stay_before_another_one() -> None
     for follower in ("", "a", "b", "1", " "):
         assert tok.encode("1  a " + follower)[:3] == [1, 0, 4]
     assert tok.encode("1  a  a") == [1, 6, 4]
-    assert tok.certain_tokens(b"1  ") == [1]  # the first blank was taken for certain, too
+    assert tok._parts.certain_tokens(b"1  ") == [1]  # the first blank was taken for certain, too

@@ -219,9 +219,9 @@ def test_a_long_document_is_explained() -> None:
 
 def test_a_search_that_takes_too_much_work_ends(compiler: Compiler) -> None:
     grammar = compiler.json_schema(SCHEMA)
-    assert grammar.recipe is not None
-    options = dataclasses.replace(grammar.recipe.options, limits=Limits(max_compile_work=10))
-    source = Source(grammar.store, SCHEMA, options)
+    assert grammar._loaded.recipe is not None
+    options = dataclasses.replace(grammar._loaded.recipe.options, limits=Limits(max_compile_work=10))
+    source = Source(grammar._loaded.store, SCHEMA, options)
     found = explanation_of_document(grammar.matcher()._sequence, [Embedded(b"", source)], b'{"title": 1}')
     assert found.note == "no keyword was found that refuses it within limits.max_compile_work"
     assert str(found).startswith("refused at byte 10: found '1}'")

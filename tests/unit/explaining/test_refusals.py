@@ -100,10 +100,10 @@ CASES: list[tuple[Any, Any, str, str]] = [
 def reason(compiler: Compiler, schema: Any, text: bytes, has_ended: bool = True) -> Any:
     try:
         grammar = compiler.json_schema(schema)
-        source = Source(grammar.store, grammar.recipe.source, grammar.recipe.options)  # type: ignore[union-attr]
+        source = Source(grammar._loaded.store, grammar._loaded.recipe.source, grammar._loaded.recipe.options)  # type: ignore[union-attr]
     except ValueError:  # no document fulfils it
-        options = compiler.json_schema(True).recipe.options  # type: ignore[union-attr]
-        source = Source(compiler.store(), schema, options)
+        options = compiler.json_schema(True)._loaded.recipe.options  # type: ignore[union-attr]
+        source = Source(compiler._newest_store(), schema, options)
     return Refusals(source).reason(Text(text, has_ended))
 
 
@@ -177,7 +177,7 @@ def test_a_fault_far_from_where_the_text_is_refused_is_found(compiler: Compiler)
 
 def test_all_reasons_of_a_document(compiler: Compiler) -> None:
     grammar = compiler.json_schema(OBJECT)
-    source = Source(grammar.store, grammar.recipe.source, grammar.recipe.options)  # type: ignore[union-attr]
+    source = Source(grammar._loaded.store, grammar._loaded.recipe.source, grammar._loaded.recipe.options)  # type: ignore[union-attr]
     text = Text(b'{"title": 1, "n": 1, "list": ["c", "a"], "q": 2}', True)
     assert [found.schema_pointer for found in Refusals(source).all_reasons(text)] == [
         "#/additionalProperties",
@@ -215,6 +215,6 @@ SCHEMA = {
 )
 def test_options_that_take_a_text(byte_tokenizer: Any, options: dict[str, Any], text: str, relaxed: Any) -> None:
     grammar = Compiler(byte_tokenizer).json_schema(SCHEMA, **options)
-    assert grammar.recipe is not None
-    source = Source(grammar.store, grammar.recipe.source, grammar.recipe.options)
+    assert grammar._loaded.recipe is not None
+    source = Source(grammar._loaded.store, grammar._loaded.recipe.source, grammar._loaded.recipe.options)
     assert relaxed_options(source, Text(text.encode(), text.endswith("}"))) == relaxed

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.dispatch import dispatch, text_without
 from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, choice, sequence, written
@@ -31,9 +31,9 @@ def word(store: Store, text: str) -> Expression:
     return Lexeme(store.nodes.literal(text.encode()), json.dumps(text)) if text else EMPTY
 
 
-def compiled(store: Store, expression: Expression) -> CompiledGrammar:
+def compiled(store: Store, expression: Expression) -> MadeGrammar:
     lowered = exact_rules(store.nodes, Grammar({"start": expression}))
-    return CompiledGrammar(store, lowered.rules, lowered.warnings)
+    return MadeGrammar(store, lowered.rules, lowered.warnings)
 
 
 WORLDS = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Reference, Repeat, choice, sequence
 from llmask.grammar.inclusion import derives_nothing_too, include
 from llmask.grammar.lower import lower
@@ -50,7 +51,7 @@ def nested(store: Store) -> Rules:
 def test_each_part_ignores_its_own(store: Store, document: bytes, expected: bool) -> None:
     inner = Inclusion(nested(store), "lists")
     rules: dict[str, Expression] = {"start": sequence([text(store, "<"), inner, text(store, ">")])}
-    grammar = CompiledGrammar(store, lower(store.nodes, Grammar(rules, ignored=(text(store, " "),))).rules)
+    grammar = CompiledGrammar(MadeGrammar(store, lower(store.nodes, Grammar(rules, ignored=(text(store, " "),))).rules))
     assert grammar.accepts(document) == expected
 
 
@@ -75,7 +76,7 @@ def test_a_part_of_a_part_keeps_its_white_space(store: Store, document: bytes, e
     rules: dict[str, Expression] = {"start": sequence([text(store, "<"), inner, text(store, ">")])}
     middle = Inclusion(lower(store.nodes, Grammar(rules, ignored=(text(store, " "),))).rules, "<>", is_greedy=is_greedy)
     outer: dict[str, Expression] = {"start": sequence([middle, Repeat(sequence([text(store, "."), middle]))])}
-    assert CompiledGrammar(store, lower(store.nodes, Grammar(outer)).rules).accepts(document) == expected
+    assert CompiledGrammar(MadeGrammar(store, lower(store.nodes, Grammar(outer)).rules)).accepts(document) == expected
 
 
 def test_a_part_is_written_once(store: Store) -> None:
@@ -132,10 +133,11 @@ def test_what_is_ignored_is_as_long_as_outside(
     store: Store, document: bytes, alone: bool, inside: bool, whole: bool
 ) -> None:
     rules = spread(store, "-")
-    assert CompiledGrammar(store, rules).accepts(document) == alone
+    assert CompiledGrammar(MadeGrammar(store, rules)).accepts(document) == alone
     for is_whole, expected in ((False, inside), (True, whole)):
         outer: dict[str, Expression] = {"start": Inclusion(rules, "part", is_whole)}
-        assert CompiledGrammar(store, lower(store.nodes, Grammar(outer)).rules).accepts(document) == expected
+        made = CompiledGrammar(MadeGrammar(store, lower(store.nodes, Grammar(outer)).rules))
+        assert made.accepts(document) == expected
 
 
 def test_the_empty_string_is_left_to_others(store: Store) -> None:
@@ -146,7 +148,7 @@ def test_the_empty_string_is_left_to_others(store: Store) -> None:
         assert derives_nothing_too(rules) == is_empty
         for is_whole in (False, True):
             outer: dict[str, Expression] = {"start": Inclusion(rules, "part", is_whole)}
-            grammar = CompiledGrammar(store, lower(store.nodes, Grammar(outer)).rules)
+            grammar = CompiledGrammar(MadeGrammar(store, lower(store.nodes, Grammar(outer)).rules))
             assert not grammar.accepts(b"")
             assert grammar.accepts(b"xx")
             assert grammar.accepts(b"_xx_") == is_whole
@@ -160,7 +162,7 @@ def test_a_part_that_calls_itself_may_have_parts(store: Store) -> None:
         "other": choice([Reference("start"), inner]),
     }
     middle = Inclusion(lower(store.nodes, Grammar(rules, ignored=(text(store, " "),))).rules, "<>")
-    grammar = CompiledGrammar(store, lower(store.nodes, Grammar({"start": middle})).rules)
+    grammar = CompiledGrammar(MadeGrammar(store, lower(store.nodes, Grammar({"start": middle})).rules))
     accepted = [b"<(xx)>", b"< (xx) >", b"<<!> >", b"< < ! > >", b"<< (x_x) > >"]
     assert [document for document in accepted if not grammar.accepts(document)] == []
     assert [document for document in (b"<(x x)>", b"<< (xx )>>") if grammar.accepts(document)] == []

@@ -105,7 +105,7 @@ def test_a_list_of_ten_thousand_elements_stays_flat(compiler: llmask.Compiler) -
     for n in range(10_000):
         matcher.accept_token(0)
         if n in (100, 9_999):
-            items.append(grammar.table.view.n_items)
+            items.append(grammar._loaded.table.view.n_items)
     assert items[0] == items[1] < 10
     assert matcher.is_accepting()
     assert matcher.validate_tokens([0, 0, EOS]) == 3
@@ -124,10 +124,10 @@ def test_tables_are_begun_anew(compiler: llmask.Compiler) -> None:
     tokenizer = llmask.Tokenizer.from_bytes(TOKENS, eos=EOS)
     small = llmask.Compiler(tokenizer, limits=llmask.Limits(renew_grammar_bytes=1))
     grammar = small.lark(PERMUTATION.replace('"c"', "/[cd]+/"))
-    first = grammar.generation
+    first = grammar._loaded.generation
     matcher = grammar.matcher()
     matcher.accept_token(0)
-    matcher._sequence.move(grammar.generation_after(first))
+    matcher._sequence.move(grammar._loaded.generation_after(first))
     assert read_mask(matcher, EOS + 1) == {1, 2, 3}
     matcher.accept_tokens([2, 3, 1])
     assert matcher.is_accepting()

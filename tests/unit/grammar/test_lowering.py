@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.errors import GrammarError, LlmaskError, UnsatisfiableSchema
 from llmask.grammar.expressions import (
     EMPTY,
@@ -35,7 +36,7 @@ R = Reference
 @pytest.fixture(scope="module")
 def store() -> Store:
     tokens = [bytes([byte]) for byte in range(256)] + [b"<eos>"]
-    return llmask.Compiler(llmask.Tokenizer.from_bytes(tokens, eos=EOS, special=[EOS])).store()
+    return llmask.Compiler(llmask.Tokenizer.from_bytes(tokens, eos=EOS, special=[EOS]))._newest_store()
 
 
 def lexeme(store: Store, text: str) -> Lexeme:
@@ -71,7 +72,7 @@ def test_small_worlds_agree_with_the_definition(store: Store, seed: int) -> None
     texts = [bytes(text) for n in range(7) for text in product(b"ab", repeat=n)]
     wanted = {text for text in texts if derives(grammar, store.nodes.matches, text)}
     try:
-        compiled = CompiledGrammar(store, lower(store.nodes, grammar).rules)
+        compiled = CompiledGrammar(MadeGrammar(store, lower(store.nodes, grammar).rules))
     except UnsatisfiableSchema:
         assert not wanted, str(grammar)
         return
@@ -85,7 +86,7 @@ def allowed_after(grammar: CompiledGrammar, text: bytes) -> set[int]:
 
 
 def compiled(store: Store, rules: dict[str, Expression], *ignored: Lexeme) -> CompiledGrammar:
-    return CompiledGrammar(store, lower(store.nodes, Grammar(rules, "start", ignored)).rules)
+    return CompiledGrammar(MadeGrammar(store, lower(store.nodes, Grammar(rules, "start", ignored)).rules))
 
 
 @pytest.mark.long
@@ -93,7 +94,7 @@ def test_a_long_bounded_repetition_is_two_states(store: Store) -> None:
     a, b = lexeme(store, "a"), lexeme(store, "b")
     rules = lower(store.nodes, Grammar({"start": Repeat(choice([a, b]), 3, 100_000)})).rules
     assert len(rules.state_rules) <= 5
-    grammar = CompiledGrammar(store, rules)
+    grammar = CompiledGrammar(MadeGrammar(store, rules))
     assert EOS not in allowed_after(grammar, b"ab")
     assert EOS in allowed_after(grammar, b"aba")
     assert allowed_after(grammar, b"a" * 99_999) == {ord("a"), ord("b"), EOS}
@@ -144,7 +145,7 @@ def test_rules_without_use_are_left_out_with_a_warning(store: Store) -> None:
         'rule "unused" is never used',
     ]
     assert found.rules.names == ["start"]
-    grammar = CompiledGrammar(store, found.rules)
+    grammar = CompiledGrammar(MadeGrammar(store, found.rules))
     assert [grammar.accepts(b"a" * n) for n in range(4)] == [False, True, True, False]
 
 
@@ -155,7 +156,7 @@ def test_what_is_ignored_gives_way_to_every_lexeme_of_a_rule(store: Store) -> No
     other = Lexeme(lexeme(store, "a").node, '"a"', None, 1)
     found = lower(store.nodes, Grammar({"start": sequence([other, blank, other])}, ignored=(spaces,))).rules
     assert found.ignored_priority == -1
-    grammar = CompiledGrammar(store, found)
+    grammar = CompiledGrammar(MadeGrammar(store, found))
     assert allowed_after(grammar, b"a ") == {ord(" "), ord("a")}
     assert allowed_after(grammar, b"a  ") == {ord(" ")}  # two blanks are ignored, and one is still to come
 
@@ -220,6 +221,6 @@ def test_optional_parts_that_derive_nothing_are_left_out(store: Store) -> None:
             [optional(nothing), choice([sequence([some, nothing]), some]), optional(Repeat(nothing, 1, 2))]
         )
     }
-    grammar = CompiledGrammar(store, lower(store.nodes, Grammar(rules)).rules)
+    grammar = CompiledGrammar(MadeGrammar(store, lower(store.nodes, Grammar(rules)).rules))
     assert allowed_after(grammar, b"") == {ord("a")}
     assert allowed_after(grammar, b"a") == {EOS}

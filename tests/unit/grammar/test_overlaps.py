@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar import overlaps as module
@@ -125,7 +125,7 @@ def test_without_overlaps_longest_match_is_exact(rng: random.Random, scaled: Cal
         lowered = lower(store.nodes, parse_gbnf(store.nodes, gbnf(rules))[0]).rules
         told, _ = overlaps(store.nodes, lowered)
         assert told is not None
-        grammar = CompiledGrammar(store, lowered)
+        grammar = MadeGrammar(store, lowered)
         same = True
         for string in all_strings(b"ab", 6):
             matcher = grammar.matcher()

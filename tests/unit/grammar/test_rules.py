@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.kinds import ANOTHER, CALL, COUNT, EDGE_FIELDS, GUARD_FIELDS, NO_GUARD, SCAN, SKIP, UNBOUNDED
 from llmask.grammar.rules import Rules, RuleTemplate
 from llmask.store.store import Store
@@ -152,9 +152,9 @@ def test_random_rules_agree_with_the_reference_engine(
         if engine.start() is None:
             n_empty += 1
             with pytest.raises(llmask.UnsatisfiableSchema):
-                CompiledGrammar(store, rules)
+                MadeGrammar(store, rules)
             continue
-        grammar = CompiledGrammar(store, rules)
+        grammar = MadeGrammar(store, rules)
         for _ in range(2):
             matcher = grammar.matcher()
             for _ in range(6):
@@ -205,7 +205,7 @@ def test_lexemes_that_end_together_are_taken_by_priority(
         rules, engine = both_engines(store, rng, overlapping_rules)
         if engine.start() is None:
             continue
-        grammar = CompiledGrammar(store, rules)
+        grammar = MadeGrammar(store, rules)
         matcher = grammar.matcher()
         for _ in range(7):
             at = engine.read(matcher.text())
@@ -235,7 +235,7 @@ def test_a_keyword_is_no_name(store: Store) -> None:
         rules.scan(keyword, nodes.literal(b";"), end)
         rules.scan(named, nodes.literal(b"."), end)
         rules.final(end)
-        matcher = CompiledGrammar(store, rules).matcher()
+        matcher = MadeGrammar(store, rules).matcher()
         matcher.accept_bytes(b"ab")
         assert read_mask(matcher, 257) == {*b"ab", *follows}
         matcher.accept_bytes(b"a")
@@ -257,7 +257,7 @@ def test_right_and_left_recursion_read_long_documents(store: Store, n_letters: i
             rules.call(middle, rule, end)
         rules.scan(start, a, end)
         rules.final(end)
-        matcher = CompiledGrammar(store, rules).matcher()
+        matcher = MadeGrammar(store, rules).matcher()
         matcher.accept_bytes(b"a" * n_letters)
         assert matcher.is_accepting()
         assert matcher.validate_tokens(list(b"ab")) == 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.debug import n_rows
 from llmask.grammar import tails
 from llmask.grammar.kinds import CALL, EDGE_FIELDS
@@ -85,7 +85,7 @@ CIRCLES = {
 def test_ten_thousand_elements_take_few_rows(byte_tokenizer: Any, name: str) -> None:
     store = Store(byte_tokenizer, llmask.Limits())
     rules = join_tails(Builder(store.nodes).bnf(**CIRCLES[name]).rules)
-    matcher = CompiledGrammar(store, rules).matcher()
+    matcher = MadeGrammar(store, rules).matcher()
     matcher.accept_bytes(b"ab" * 10_000)
     assert n_rows(matcher) < 30
 
@@ -114,7 +114,7 @@ def test_a_circle_of_very_many_rules_stays_calls(tiny_tokenizer: Any) -> None:
     n_rules = 128
     rules = "".join(f'r{n}: "a{n}" r{(n + 1) % n_rules} | "b"\n' for n in range(n_rules))
     grammar = llmask.Compiler(tiny_tokenizer).lark(f"start: r0\n{rules}")
-    assert len(grammar.own_rules.state_rules) < 10_000
+    assert len(grammar._loaded.own_rules.state_rules) < 10_000
 
 
 def test_edges_beyond_the_first_thousands_are_counted() -> None:

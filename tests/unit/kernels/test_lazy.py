@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.errors import TokenRejected
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
@@ -23,7 +23,7 @@ def store() -> Store:
     return Store(tokenizer, llmask.Limits())
 
 
-def free_text(store: Store, with_rest: bool) -> CompiledGrammar:
+def free_text(store: Store, with_rest: bool) -> MadeGrammar:
     """Text up to `<>`, as short as can be, then `;` once or twice; or text without end."""
     nodes = store.nodes
     text = nodes.repeat(nodes.byte_set(sum(1 << byte for byte in b"a<>;")), 0, None)
@@ -37,7 +37,7 @@ def free_text(store: Store, with_rest: bool) -> CompiledGrammar:
     if with_rest:
         rules.scan(start, text, end)
         rules.final(start)
-    return CompiledGrammar(store, rules)
+    return MadeGrammar(store, rules)
 
 
 def is_live(text: bytes, with_rest: bool) -> tuple[bool, bool]:

@@ -169,14 +169,14 @@ def test_rows_behind_a_refused_draft_stay(compiler: Any, tokenizer: Any) -> None
 def test_a_limit_stops_a_walk_or_finishes(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     grammar = llmask.Compiler(tokenizer).json_schema(SCHEMA)
     tokens = tokenizer.encode('{"name": "a')
-    build = type(grammar.generation).run
+    build = type(grammar._loaded.generation).run
 
     def limited(generation: Any, operation: int, *arguments: Any, **more: Any) -> int:
         if operation == Operation.BUILD_MASK:
             raise llmask.LimitExceeded("too much")
         return build(generation, operation, *arguments, **more)
 
-    monkeypatch.setattr(type(grammar.generation), "run", limited)
+    monkeypatch.setattr(type(grammar._loaded.generation), "run", limited)
     matcher = grammar.matcher()
     with pytest.raises(llmask.LimitExceeded):
         matcher.fill_drafts(batch_for(matcher, len(tokens) + 1), tokens)

@@ -141,7 +141,7 @@ def test_a_single_special_token_is_forced(compiler: llmask.Compiler) -> None:
 
 def with_specials() -> llmask.Tokenizer:
     """The default vocabulary with two special tokens more."""
-    vocabulary = llmask.Tokenizer.default().vocabulary
+    vocabulary = llmask.Tokenizer.default()._parts.vocabulary
     tokens = [*vocabulary.tokens.strings(), b"<call>", b"<done>"]
     special = [len(tokens) - 2, len(tokens) - 1]
     return llmask.Tokenizer(from_bytes(tokens, eos=vocabulary.eos_ids, special=special, encoder=vocabulary.encoder))
@@ -191,7 +191,7 @@ def test_sequences_move_to_new_tables_with_their_special_tokens() -> None:
     compiler = llmask.Compiler(tokenizer, limits=llmask.Limits(renew_grammar_bytes=1))
     grammar = compiler.lark('start: "(" start ")" | <call> start <done> | /[a-d]{1,9}/ | "e" <eom>')
     matcher = grammar.matcher()
-    first = grammar.generation
+    first = grammar._loaded.generation
     for n in range(300):
         matcher.accept_token(CALL)
         matcher.forced_bytes()
@@ -199,7 +199,7 @@ def test_sequences_move_to_new_tables_with_their_special_tokens() -> None:
     matcher.accept_token(A)
     matcher.accept_tokens([DONE] * 300)
     assert matcher.is_accepting()
-    assert grammar.generation is not first
+    assert grammar._loaded.generation is not first
     assert matcher.tokens == [CALL] * 300 + [A] + [DONE] * 300
 
 
@@ -245,7 +245,7 @@ def test_a_canonical_dead_end_leaves_the_grammatical_mask() -> None:
     grammar = llmask.Compiler(tokenizer, canonical=True).lark(f'start: <[{na}]> "me"')
     matcher = grammar.matcher()
     assert read_mask(matcher, tokenizer.vocab_size) == {na}
-    assert grammar.n_cut == 1
+    assert grammar._loaded.n_cut == 1
     matcher.accept_token(na)
     assert me in read_mask(matcher, tokenizer.vocab_size)
     matcher.accept_tokens([me, tokenizer.eos_ids[0]])

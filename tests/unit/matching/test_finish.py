@@ -51,13 +51,15 @@ def test_a_reach_has_every_token_of_the_mask_and_its_configuration(
             # where something is recorded one token stands for all of its group
             found = alone if reach.is_recorded else {**in_groups, **alone}
             for token, behind in found.items():
-                assert grammar.generation.run(Operation.ACCEPT, matcher._sequence.configuration, token) == behind
+                assert (
+                    grammar._loaded.generation.run(Operation.ACCEPT, matcher._sequence.configuration, token) == behind
+                )
             matcher.accept_token(rng.choice(sorted(allowed)))
 
 
 def test_the_bound_of_a_path_is_its_length(compiler: llmask.Compiler) -> None:
     for schema in SCHEMAS:
-        generation = compiler.json_schema(schema).generation
+        generation = compiler.json_schema(schema)._loaded.generation
         path = ends_of(generation).path(generation.start)
         assert ends_of(generation).bound(generation.start) == len(path) + 1
         ends_of(generation).keep(generation.start, path)
@@ -66,7 +68,7 @@ def test_the_bound_of_a_path_is_its_length(compiler: llmask.Compiler) -> None:
 
 def test_a_kept_path_lowers_bounds_for_good(compiler: llmask.Compiler) -> None:
     """Of three words the one with the fewest bytes is found; another one takes fewer tokens."""
-    generation = compiler.regex("name|xyz").generation
+    generation = compiler.regex("name|xyz")._loaded.generation
     ends = ends_of(generation)
     assert ends.bound(generation.start) == 4
     reach = ends.reach(generation.start)
@@ -87,7 +89,7 @@ def test_lists_are_forgotten_and_made_again(compiler: llmask.Compiler, monkeypat
     read_mask(matcher, size, budget - 1)
     matcher.rollback(1)
     assert read_mask(matcher, size, budget) == first
-    ends = ends_of(grammar.generation)
+    ends = ends_of(grammar._loaded.generation)
     ends.reach(matcher._sequence.configuration)
     assert len(ends._reaches) == 1
 
@@ -97,13 +99,13 @@ def test_what_is_kept_is_counted_and_bounded(default_tokenizer: Any, monkeypatch
     compiler = llmask.Compiler(default_tokenizer)
     grammar = compiler.json_schema({"type": "object", "properties": {name: {"type": "string"} for name in "abcdef"}})
     matcher, size = grammar.matcher(), default_tokenizer.vocab_size
-    store, before = compiler.store(), grammar.bytes_used
-    tables = grammar.generation.table.bytes_used
+    store, before = compiler._newest_store(), grammar.bytes_used
+    tables = grammar._loaded.generation.table.bytes_used
     for budget in range(12, 0, -1):
         matcher.accept_token(max(read_mask(matcher, size, budget)))
         if matcher.is_terminated():
             break
-    generation = grammar.generation
+    generation = grammar._loaded.generation
     reaches = [reach for _, reach in ends_of(generation)._reaches.values()]
     assert generation.kept_bytes >= sum(reach.n_bytes for reach in reaches) > 0
     assert grammar.bytes_used == generation.table.bytes_used + generation.kept_bytes > before - tables
@@ -130,7 +132,7 @@ def test_a_least_budget_is_told_without_a_search(compiler: llmask.Compiler) -> N
 def test_what_is_known_dies_with_the_tables(tiny_tokenizer: Any) -> None:
     grammar = llmask.Compiler(tiny_tokenizer).regex("a{3}")
     grammar.matcher().least_budget()
-    dead = weakref.ref(grammar.generation)
+    dead = weakref.ref(grammar._loaded.generation)
     gc.collect()
     gc.disable()
     try:
@@ -141,7 +143,7 @@ def test_what_is_known_dies_with_the_tables(tiny_tokenizer: Any) -> None:
 
 
 def test_bounds_of_many_configurations_at_once(compiler: llmask.Compiler) -> None:
-    generation = compiler.regex("a{0,9}").generation
+    generation = compiler.regex("a{0,9}")._loaded.generation
     run = generation.run
     places = [generation.start]
     for _ in range(9):
@@ -155,7 +157,7 @@ def test_a_search_that_takes_too_much_work_ends_with_what_it_has_found(default_t
     schema = {"type": "array", "items": {"enum": ["zzzzzz", "something longer"]}, "minItems": 6}
     bounds = []
     for most_work in (10, 10**9):
-        generation = llmask.Compiler(default_tokenizer).json_schema(schema).generation
+        generation = llmask.Compiler(default_tokenizer).json_schema(schema)._loaded.generation
         ends, start = ends_of(generation), generation.start
         first = ends.bound(start)
         ends._most_work = most_work

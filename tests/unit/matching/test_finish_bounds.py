@@ -28,7 +28,7 @@ def strings(patterns: list[str]) -> dict[str, Any]:
 def test_no_step_takes_more_than_a_mask_and_the_way_on_may(default_tokenizer: Any, rng: random.Random) -> None:
     """Where a mask met the limit, looking for the end took fifty times as much as a step may, and found none then."""
     grammar = llmask.Compiler(default_tokenizer, limits=STRANGERS, cache_bytes=0).json_schema(strings(FAR))
-    store, run, spent = grammar.store, grammar.store.run, 0
+    store, run, spent = grammar._loaded.store, grammar._loaded.store.run, 0
 
     def counted(*arguments: Any, **named: Any) -> int:
         nonlocal spent
@@ -48,7 +48,7 @@ def test_no_step_takes_more_than_a_mask_and_the_way_on_may(default_tokenizer: An
             most = max(most, spent)
         text = json.loads(matcher.text())
         assert all(re.search(pattern, text) for pattern in FAR)
-    assert grammar.n_finished == 2
+    assert grammar._loaded.n_finished == 2
     assert STRANGERS.max_step_work < most < 2.5 * STRANGERS.max_step_work
 
 
@@ -76,9 +76,9 @@ def test_what_cannot_begin_is_refused_while_it_compiles(default_tokenizer: Any, 
     assert compiler.statistics()["refused"] == 1
     assert llmask.Compiler(default_tokenizer).json_schema(strings(PERIODS)).accepts('""')
     grammar = llmask.Compiler(byte_tokenizer, limits=STRANGERS).json_schema(strings(PERIODS))
-    built = grammar.store.statistics(), grammar.statistics()
+    built = grammar._loaded.store.statistics(), grammar.statistics()
     assert read_mask(grammar.matcher(), byte_tokenizer.vocab_size) == {ord('"')}
-    assert (grammar.store.statistics(), grammar.statistics()) == built
+    assert (grammar._loaded.store.statistics(), grammar.statistics()) == built
 
 
 def test_the_first_mask_may_take_a_step_where_compiling_has_less_left(byte_tokenizer: Any) -> None:

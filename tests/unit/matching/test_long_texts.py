@@ -74,11 +74,11 @@ def test_tables_are_exchanged_between_the_parts(byte_tokenizer: Any) -> None:
     first = f'{{"a": {nested}}}'  # it fills 270,000 bytes
     second = f'{{"a": {first}}}'
     assert grammar.accepts(first)
-    assert grammar.n_renewals == 0
+    assert grammar._loaded.n_renewals == 0
     matcher = grammar.matcher()
     matcher.accept_bytes(second[:5].encode())
     matcher.accept_bytes(second[5:].encode())
-    assert grammar.n_renewals == 1
+    assert grammar._loaded.n_renewals == 1
     assert matcher.is_accepting()
     matcher.rollback(1)
     assert matcher.text() == second[:5].encode()

@@ -81,13 +81,13 @@ def test_moving_to_new_tables_keeps_the_counts() -> None:
     tokenizer = llmask.Tokenizer.from_bytes(TOKENS, eos=EOS)
     compiler = llmask.Compiler(tokenizer, limits=llmask.Limits(renew_grammar_bytes=1))
     grammar = compiler.lark('start: "b" start "."? | (a ";")* a\na[max_tokens=2]: /a+/')
-    matcher, first = grammar.matcher(), grammar.generation
+    matcher, first = grammar.matcher(), grammar._loaded.generation
     for _ in range(200):
         matcher.accept_token(B)
         mask(matcher)
     matcher.accept_tokens([A, A, SEMICOLON, A])
-    assert grammar.generation is not first
-    matcher._sequence.move(grammar.generation)
+    assert grammar._loaded.generation is not first
+    matcher._sequence.move(grammar._loaded.generation)
     assert A in mask(matcher)
     matcher.accept_token(A)
     assert mask(matcher) == {SEMICOLON, SEMICOLON_A, EOS}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from llmask import work
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.rules import Rules
 from llmask.kernels.tables.operations import Operation
@@ -186,7 +186,7 @@ def test_a_prepared_lexeme_has_its_masks(byte_tokenizer: Any) -> None:
     end = rules.state(rules.rule("start"))
     rules.scan(rules.start_state(rules.start), node, end)
     rules.final(end)
-    matcher = CompiledGrammar(store, rules).matcher()
+    matcher = MadeGrammar(store, rules).matcher()
     read_mask(matcher, 257)
     matcher.accept_bytes(b"ab")
     read_mask(matcher, 257)

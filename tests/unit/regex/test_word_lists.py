@@ -138,7 +138,7 @@ def test_a_word_takes_a_few_nodes(rng: random.Random, n: int) -> None:
 def test_a_list_may_take_more_nodes_than_an_expression() -> None:
     """`max_regex_nodes` bounds expressions that explode; a list is as long as it is given."""
     tokenizer = Tokenizer.from_bytes([b"a", b"<eos>"], eos=1)
-    nodes = Compiler(tokenizer, limits=Limits(max_regex_nodes=2000)).store().nodes
+    nodes = Compiler(tokenizer, limits=Limits(max_regex_nodes=2000))._newest_store().nodes
     node = literals_node(nodes, [b"%05d" % (at * at % 99_991) for at in range(5000)])
     assert nodes.matches(node, b"%05d" % (4999 * 4999 % 99_991))
 

@@ -44,18 +44,18 @@ def grammar(tiny_tokenizer: Any) -> Any:
 
 
 def test_distinct_documents_do_not_fill_the_memory(grammar: Any, rng: random.Random) -> None:
-    generations = weakref.WeakSet([grammar.generation])
+    generations = weakref.WeakSet([grammar._loaded.generation])
     n_generations = 1
     for _ in range(300):
         matcher = grammar.matcher()
         for byte in random_tree(rng, 25).encode():
             matcher.accept_bytes(bytes([byte]))
         assert matcher.is_accepting()
-        if grammar.generation not in generations:
+        if grammar._loaded.generation not in generations:
             n_generations += 1
-            generations.add(grammar.generation)
+            generations.add(grammar._loaded.generation)
         # a step may begin just below the limit, and blocks grow to twice their size
-        assert grammar.bytes_used < 2 * grammar.generation.room
+        assert grammar.bytes_used < 2 * grammar._loaded.generation.room
         assert grammar.bytes_used < 4 * ROOM  # the room is for what live sequences bring, here twice 60,000
     del matcher
     gc.collect()
@@ -105,11 +105,11 @@ def test_masks_forks_and_rollbacks_survive_the_change(
 def test_many_long_sequences_get_the_room_that_they_need(grammar: Any, rng: random.Random) -> None:
     # Twenty live sequences need more than ROOM together: they must not chase one another from table to table.
     matchers = [grammar.matcher() for _ in range(20)]
-    seen = {id(grammar.generation): grammar.generation}
+    seen = {id(grammar._loaded.generation): grammar._loaded.generation}
     for _ in range(60):
         for matcher in matchers:
             matcher.accept_bytes(rng.choice([b"[", b'[{"a":', b"[[],"]))
-            seen[id(grammar.generation)] = grammar.generation
+            seen[id(grammar._loaded.generation)] = grammar._loaded.generation
     assert grammar.bytes_used > ROOM
     assert len(seen) <= 10
 
@@ -169,7 +169,7 @@ def test_moving_a_long_document_lets_others_in_between(
     matcher = grammar.matcher(prefix=b"a") if kind == "prefix" else grammar.matcher()
     for _ in range(400):
         matcher.accept_bytes(b"a")
-    watched = Watched(grammar.store, monkeypatch)
+    watched = Watched(grammar._loaded.store, monkeypatch)
     for ask in [lambda: matcher.accept_bytes(b"a"), *([] if kind == "max_tokens" else [matcher.least_budget])]:
         old = matcher._sequence.generation
         old.room = 0

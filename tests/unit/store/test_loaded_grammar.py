@@ -44,7 +44,7 @@ def test_rules_without_a_start_are_refused(store: Store) -> None:
 
 def test_what_terminals_say_is_found_by_rule(byte_tokenizer: Any) -> None:
     compiler = llmask.Compiler(byte_tokenizer)
-    grammar = compiler.lark('start: a "c"\na[max_tokens=2, temperature=0.5]: /[ab]+/')
+    grammar = compiler.lark('start: a "c"\na[max_tokens=2, temperature=0.5]: /[ab]+/')._loaded
     assert list(grammar.limited_rules.values()) == [2]
     assert list(grammar.temperatures.values()) == [0.5]
     assert not grammar.takes_budget

@@ -103,7 +103,7 @@ def test_who_ends_an_operation_lets_a_thread_that_waits_have_the_interpreter(
     tiny_tokenizer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # it went on for the five milliseconds of the interpreter's switch, which came on top of the operation's
-    store = llmask.Compiler(tiny_tokenizer).store()
+    store = llmask.Compiler(tiny_tokenizer)._newest_store()
     naps: list[bool] = []
     monkeypatch.setattr("llmask.store.lock.let_others_in", lambda: naps.append(is_free(store.lock)))
     store.run(Operation.BYTE_SET, data=np.ones(8, np.int32))
@@ -148,9 +148,9 @@ def test_a_step_and_a_compile_that_wait_are_in_the_compilers_statistics(tiny_tok
     matcher = compiler.regex("a+b").matcher()
     bitmask = llmask.allocate_bitmask(1, tiny_tokenizer.vocab_size)
     assert compiler.statistics()["waits"] == 0
-    while_another_thread_holds(compiler.store().lock, 0.05, lambda: matcher.fill_bitmask(bitmask))
+    while_another_thread_holds(compiler._newest_store().lock, 0.05, lambda: matcher.fill_bitmask(bitmask))
     assert compiler.statistics()["long_waits"] == 1
-    while_another_thread_holds(compiler.store().lock, 0.05, lambda: compiler.regex("c+d"))
+    while_another_thread_holds(compiler._newest_store().lock, 0.05, lambda: compiler.regex("c+d"))
     found = compiler.statistics()
     assert found["long_waits"] == found["waits"] == 2
     assert found["longest_wait_us"] > 1000

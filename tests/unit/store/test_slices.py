@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.compiling.compiled import lexeme_grammar
+from llmask.compiling.made_grammar import lexeme_grammar
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_string_body
 from llmask.regex.code_points import TEXT
@@ -136,7 +136,7 @@ def test_the_rest_of_a_slice_is_the_trie_of_all_other_tokens(seed: int) -> None:
         inside = np.unpackbits(arrays.mask, bitorder="little")[: len(tokens)]
         assert inside.sum() == arrays.n_tokens
         expected = twin.build_trie(texts, (inside == 0).tolist())
-        unpacked = TokenTrie(arrays.rest, *tokenizer.trie[1:])
+        unpacked = TokenTrie(arrays.rest, *tokenizer._parts.trie[1:])
         for name in ("byte", "depth", "token", "subtree_end"):
             assert getattr(unpacked, name).tolist() == expected[name], name
         others = [text for text, is_inside in zip(texts, inside, strict=True) if not is_inside]
@@ -222,7 +222,7 @@ def test_keys_beside_patterns_have_the_masks_that_they_have_without_slices(defau
         "type": "object",
     }
     compilers = [llmask.Compiler(default_tokenizer, cache_bytes=0) for _ in range(2)]
-    compilers[1].store().table.view.n_slices = 0
+    compilers[1]._newest_store().table.view.n_slices = 0
     grammars = [compiler.json_schema(schema) for compiler in compilers]
     n_masks = 0
     for key in rng.sample(KEYS, 6):
@@ -252,7 +252,7 @@ def test_keys_beside_a_pattern_leave_little_to_the_walk(default_tokenizer: Any) 
     matcher.accept_bytes(b'{"')
     matcher._sequence.store.table.view.walked = 0
     matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
-    assert 0 < matcher._sequence.store.table.view.walked < default_tokenizer.trie.n_nodes // 4
+    assert 0 < matcher._sequence.store.table.view.walked < default_tokenizer._parts.trie.n_nodes // 4
 
 
 @pytest.mark.parametrize("bounds", [{"maxLength": 8}, {"minLength": 36, "maxLength": 36}, {"maxLength": 1}])
@@ -265,7 +265,7 @@ def test_strings_of_a_bounded_length_leave_to_the_walk_what_free_ones_do(default
         matcher._sequence.store.table.view.walked = 0
         matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
         n_walked.append(matcher._sequence.store.table.view.walked)
-    assert 0 < n_walked[1] < 1.2 * max(n_walked[0], default_tokenizer.trie.n_nodes // 50)
+    assert 0 < n_walked[1] < 1.2 * max(n_walked[0], default_tokenizer._parts.trie.n_nodes // 50)
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_bounded_texts_without_marks_leave_little_to_the_walk(default_tokenizer:
         matcher.accept_bytes(text)
         matcher._sequence.store.table.view.walked = 0
         matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
-        assert 0 < matcher._sequence.store.table.view.walked < default_tokenizer.trie.n_nodes // 3
+        assert 0 < matcher._sequence.store.table.view.walked < default_tokenizer._parts.trie.n_nodes // 3
 
 
 UNITS = ["a", "[ab]", "[^a]", r"\S", r"\s", "[^ ]", "é", "[é日]", "[^é]", ".", "[^b😀]"]

@@ -32,7 +32,7 @@ def walk(matcher: Any, text: bytes = DOCUMENT) -> list[set[int]]:
 
 def test_grammars_of_one_compiler_share_a_store(tiny_tokenizer: Any) -> None:
     compiler = llmask.Compiler(tiny_tokenizer)
-    assert compiler.regex("a").store is compiler.json_object().store is compiler.store()
+    assert compiler.regex("a")._loaded.store is compiler.json_object()._loaded.store is compiler._newest_store()
 
 
 def test_what_grew_under_other_grammars_gives_the_same_masks(tiny_tokenizer: Any) -> None:
@@ -42,14 +42,14 @@ def test_what_grew_under_other_grammars_gives_the_same_masks(tiny_tokenizer: Any
     half = len(DOCUMENT) // 2
     matcher = early.matcher()
     masks = walk(matcher, DOCUMENT[:half])
-    before = compiler.store().bytes_used
+    before = compiler._newest_store().bytes_used
     for number in range(300):
         other = compiler.regex(f"[ab]{{{number}}}(x|y{number})[^b]*").matcher()
         other.accept_bytes(b"ab" * (number // 2))
         read_mask(other, tiny_tokenizer.vocab_size)
     compiler.choice([f"some text {number}" for number in range(5000)])
-    assert compiler.store().bytes_used > 2 * before
-    assert compiler.store() is early.store
+    assert compiler._newest_store().bytes_used > 2 * before
+    assert compiler._newest_store() is early._loaded.store
     assert masks + walk(matcher, DOCUMENT[half:]) == fresh
     assert walk(early.matcher()) == fresh
     assert walk(compiler.json_schema(True).matcher()) == fresh
@@ -63,7 +63,7 @@ def test_a_warm_store_does_not_grow(tiny_tokenizer: Any) -> None:
             matcher = compiler.json_schema(schema).matcher()
             text = b"[12, 13]" if "items" in schema else b'{"a": "b"}'
             walk(matcher, text)
-        return compiler.store().bytes_used
+        return compiler._newest_store().bytes_used
 
     work()
     assert work() == work()
@@ -90,9 +90,9 @@ def test_memory_is_flat_over_two_thousand_grammars(tiny_tokenizer: Any) -> None:
     gc.collect()
     gc.disable()
     try:
-        bytes_before, before = compiler.store().bytes_used, resident_bytes()
+        bytes_before, before = compiler._newest_store().bytes_used, resident_bytes()
         work(2000)
-        assert compiler.store().bytes_used == bytes_before
+        assert compiler._newest_store().bytes_used == bytes_before
         assert resident_bytes() - before < 8 * 2**20
     finally:
         gc.enable()
@@ -119,10 +119,10 @@ def test_a_store_dies_at_once_with_its_last_user(tiny_tokenizer: Any) -> None:
     try:
         compiler = llmask.Compiler(tiny_tokenizer)
         grammar = compiler.json_schema(True)
-        store, matcher = weakref.ref(compiler.store()), grammar.matcher()
+        store, matcher = weakref.ref(compiler._newest_store()), grammar.matcher()
         walk(matcher)
         before = tiny_tokenizer.store_bytes
-        assert before >= compiler.store().bytes_used > 0
+        assert before >= compiler._newest_store().bytes_used > 0
         del compiler, grammar
         assert store() is not None
         assert tiny_tokenizer.store_bytes == before
@@ -145,7 +145,7 @@ def test_nothing_that_frontends_remember_keeps_a_store_alive(tiny_tokenizer: Any
     gc.disable()
     try:
         compiler = llmask.Compiler(tiny_tokenizer)
-        tables = weakref.ref(compiler.store().table)
+        tables = weakref.ref(compiler._newest_store().table)
         walk(compiler.json_schema(schema).matcher(), b'{"name 1":')
         walk(compiler.regex(r"(?i)\w+\b[^a]?").matcher(), b"")
         compiler.choice(map(str, range(1000)))
@@ -166,14 +166,14 @@ def test_the_next_grammar_gets_a_new_store_when_half_of_the_limit_is_used(tiny_t
     matcher = old.matcher()
     masks = walk(matcher, DOCUMENT[:20])
     number = 0
-    while compiler.store() is old.store:
-        assert old.store.bytes_used <= limit // 2
+    while compiler._newest_store() is old._loaded.store:
+        assert old._loaded.store.bytes_used <= limit // 2
         number += 1
         compiler.regex(f"x{{{number}}}" + "y" * 2000 + str(number))
         assert number < 10_000
     new = compiler.json_schema(True)
-    assert new.store is compiler.store() is not old.store
-    assert new.store.bytes_used < old.store.bytes_used
+    assert new._loaded.store is compiler._newest_store() is not old._loaded.store
+    assert new._loaded.store.bytes_used < old._loaded.store.bytes_used
     # sequences of both generations go on, and agree
     assert masks + walk(matcher, DOCUMENT[20:]) == walk(new.matcher())
 
@@ -182,7 +182,7 @@ def test_a_new_store_for_every_grammar_is_slow_but_right(tiny_tokenizer: Any) ->
     fresh = Store(tiny_tokenizer, Limits()).bytes_used
     compiler = llmask.Compiler(tiny_tokenizer, limits=Limits(max_store_bytes=2 * fresh))
     first, second = compiler.json_schema(True), compiler.json_schema({"type": "object"})
-    assert first.store is not second.store
+    assert first._loaded.store is not second._loaded.store
     assert walk(first.matcher()) == walk(llmask.Compiler(tiny_tokenizer).json_schema(True).matcher())
 
 
@@ -225,7 +225,7 @@ def test_the_vocabulary_of_a_store(tiny_tokenizer: Any) -> None:
     assert slots[store_layout.STORE.n_vocab] == tiny_tokenizer.vocab_size
     assert slots[store_layout.STORE.n_words] == store.n_words == 10
     assert slots[store_layout.STORE.n_eos] == 1
-    assert slots[store_layout.STORE.n_trie] == len(tiny_tokenizer.trie.node)
+    assert slots[store_layout.STORE.n_trie] == len(tiny_tokenizer._parts.trie.node)
     assert store.bytes_used > store.table.bytes_used
     assert store.slice_arrays is Store(tiny_tokenizer, Limits()).slice_arrays  # made once a tokenizer
 

@@ -87,7 +87,7 @@ def test_a_tokenizer_is_read_by_what_its_file_is(tmp_path: Path):
 def test_the_largest_vocabulary_is_mostly_padding():
     tok = Tokenizer.from_bytes([b"a", b""], eos=1, vocab_size=MAX_VOCAB_SIZE)
     assert tok.vocab_size == MAX_VOCAB_SIZE
-    assert tok.absent_ids == ((2, MAX_VOCAB_SIZE - 1),)
+    assert tok._parts.absent_ids == ((2, MAX_VOCAB_SIZE - 1),)
     assert tok.encode("aa") == [0, 0]
 
 

@@ -192,7 +192,7 @@ def test_tokens_around_a_text_follow_the_file_and_else_its_kind(tmp_path):
 
 def test_tokens_of_phi_3_take_the_white_space_behind_them(shared_dir):
     tok = Tokenizer.from_gguf(shared_dir / "data" / "vocab" / "phi-3.gguf")
-    names = [tok.token_name(token) for token in tok.vocabulary.encoder.strip_after]
+    names = [tok.token_name(token) for token in tok._parts.vocabulary.encoder.strip_after]
     assert "<|user|>" in names
     assert "<s>" not in names
     assert tok.encode("<|user|> \n hi", parse_special=True) == tok.encode("<|user|>hi", parse_special=True)

@@ -32,7 +32,7 @@ def added(token: int, content: str, special: bool) -> dict[str, object]:
 def byte_level_document(tok: Tokenizer, pre_tokenizer: dict) -> dict:
     """The default tokenizer as tokenizer.json, with two more tokens and a hole before them."""
     texts = [tok.token_name(token) for token in range(tok.vocab_size)]
-    merges = [merge.decode() for merge in tok.vocabulary.encoder.merges.strings()]
+    merges = [merge.decode() for merge in tok._parts.vocabulary.encoder.merges.strings()]
     end = tok.vocab_size - 1
     return {
         "version": "1.0",

@@ -87,7 +87,7 @@ def test_a_file_is_read_with_a_pattern_and_special_tokens(encoding, tmp_path):
     path.write_bytes(b"\n".join(lines) + b"\n")
     tok = Tokenizer.from_tiktoken(path, pattern=encoding._pat_str, special=encoding._special_tokens)
     same = Tokenizer.from_tiktoken(encoding)
-    assert [*tok.vocabulary.tokens.strings()] == [*same.vocabulary.tokens.strings()]
+    assert [*tok._parts.vocabulary.tokens.strings()] == [*same._parts.vocabulary.tokens.strings()]
     assert tok.eos_ids == same.eos_ids
     assert tok.encode("Hello world's 12345") == same.encode("Hello world's 12345")
 

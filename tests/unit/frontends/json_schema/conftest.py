@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from llmask import allocate_bitmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.frontends.json_schema import SchemaGrammar, SchemaOptions, compile_schema
 from llmask.limits import Limits
 from llmask.matching.matcher import Matcher
@@ -39,7 +40,7 @@ class Judge:
 
     def grammar(self, schema: Any, **options: Any) -> CompiledGrammar:
         made = self.translate(schema, **options)
-        return CompiledGrammar(self.store, made.rules, make_variant=made.make_variant)
+        return CompiledGrammar(MadeGrammar(self.store, made.rules, make_variant=made.make_variant))
 
     def accepts(self, grammar: CompiledGrammar, value: Any) -> bool:
         """Whether the value is accepted as `json.dumps` writes it."""

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.rules import Rules
 from tests.unit.frontends.json_schema.small_worlds import (
     DRAFTS,
@@ -130,7 +131,7 @@ def test_a_dead_end_is_found(judge: Any, goes_on: bool) -> None:
         store = judge.store
 
         def grammar(self, schema: Any, **options: Any) -> CompiledGrammar:
-            return CompiledGrammar(judge.store, rules)
+            return CompiledGrammar(MadeGrammar(judge.store, rules))
 
     assert dead_end(Fixed(), True) == b"["
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled_grammar import CompiledGrammar
 from tests.reference.definition import read_mask
 
 EOS = 256

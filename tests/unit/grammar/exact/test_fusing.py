@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar import overlaps as module_of_overlaps
@@ -78,9 +78,7 @@ def test_large_regular_parts_are_not_written_out(store: Store) -> None:
     """Each rule is twice the one before: as one lexeme there were 2**40 parts."""
     rules = ['r0 ::= "a" | "b"', *(f"r{n} ::= r{n - 1} r{n - 1}" for n in range(1, 41)), "root ::= r40"]
     before = store.nodes.n_nodes
-    matcher = CompiledGrammar(
-        store, exact_rules(store.nodes, parse_gbnf(store.nodes, "\n".join(rules))[0]).rules
-    ).matcher()
+    matcher = MadeGrammar(store, exact_rules(store.nodes, parse_gbnf(store.nodes, "\n".join(rules))[0]).rules).matcher()
     matcher.accept_bytes(b"abba" * 100)
     assert not matcher.is_accepting()
     assert store.nodes.n_nodes - before < 100_000
@@ -100,10 +98,10 @@ def test_limits_make_lexemes_smaller_and_change_no_mask(
 ) -> None:
     text = GRAMMARS["names beside keywords"]
     usual = lexemes(store, text)
-    matchers = [CompiledGrammar(store, exact_rules(store.nodes, parse_gbnf(store.nodes, text)[0]).rules).matcher()]
+    matchers = [MadeGrammar(store, exact_rules(store.nodes, parse_gbnf(store.nodes, text)[0]).rules).matcher()]
     monkeypatch.setattr(fusing if limit == "MOST_ROUNDS" else module_of_overlaps, limit, 0)
     assert len(lexemes(store, text)) >= len(usual)
-    matchers.append(CompiledGrammar(store, exact_rules(store.nodes, parse_gbnf(store.nodes, text)[0]).rules).matcher())
+    matchers.append(MadeGrammar(store, exact_rules(store.nodes, parse_gbnf(store.nodes, text)[0]).rules).matcher())
     for _ in range(200):
         masks = [read_mask(matcher, 257) for matcher in matchers]
         assert masks[0] == masks[1]
@@ -114,7 +112,7 @@ def test_limits_make_lexemes_smaller_and_change_no_mask(
 
 def test_many_counts_in_counts_stay_rules(store: Store) -> None:
     text = 'root ::= ("a" ("b" ("c"{2,90} "d"){2,90} "e"){2,90} "f"){2,90}'
-    matcher = CompiledGrammar(store, exact_rules(store.nodes, parse_gbnf(store.nodes, text)[0]).rules).matcher()
+    matcher = MadeGrammar(store, exact_rules(store.nodes, parse_gbnf(store.nodes, text)[0]).rules).matcher()
     matcher.accept_bytes(b"ab" + b"ccd" * 2 + b"eb" + b"ccccd" * 3 + b"efa")
     text = 'root ::= "a"' + "{0,100}" * 50 + '"b"'
     assert len(lexemes(store, text)) <= 2
@@ -129,7 +127,7 @@ def test_what_is_ignored_may_stand_behind_every_lexeme_and_at_the_beginning(stor
         ignored=(lexeme(" +"), lexeme("#.*\n")),
     )
     for fuse in (True, False):
-        compiled = CompiledGrammar(store, exact_rules(store.nodes, grammar, fuse).rules)
+        compiled = MadeGrammar(store, exact_rules(store.nodes, grammar, fuse).rules)
         for text, is_sentence in ((b" if x # ;\n ifx; ", True), (b"ab ;#;\n", True), (b"ab #;\n", False), (b";", None)):
             matcher = compiled.matcher()
             if is_sentence is None:
@@ -147,7 +145,7 @@ def test_what_is_ignored_once_is_not_ignored_twice(store: Store) -> None:
     word, blank, nothing = (Lexeme(compile_pattern(store.nodes, pattern), pattern) for pattern in ("a", " ", "b*"))
     grammar = Grammar({"start": sequence([word, nothing, word])}, ignored=(blank,), ignores_once=True)
     for fuse in (True, False):
-        compiled = CompiledGrammar(store, exact_rules(store.nodes, grammar, fuse).rules)
+        compiled = MadeGrammar(store, exact_rules(store.nodes, grammar, fuse).rules)
         compiled.matcher().accept_bytes(b" a bb a ")
         for text in (b"  a", b" a  ", b" abb  "):
             with pytest.raises(llmask.TokenRejected):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.frontends.json_schema import compile_schema
 from llmask.grammar.dispatch import dispatch
 from llmask.grammar.exact import sealed as module
@@ -68,7 +68,7 @@ def test_masks_are_those_of_a_look_into_everything(
     store: Store, rng: random.Random, scaled: Callable[[int], int], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     grammar = Grammar({"start": grammars(Parts(store))[name]})
-    plain = CompiledGrammar(store, exact_rules(store.nodes, grammar).rules)
+    plain = MadeGrammar(store, exact_rules(store.nodes, grammar).rules)
     seen: list[Grammar] = []
 
     def noted(nodes: Any, grammar: Grammar) -> Any:
@@ -76,7 +76,7 @@ def test_masks_are_those_of_a_look_into_everything(
         return exact_rules(nodes, grammar)
 
     monkeypatch.setattr(module, "exact_rules", noted)
-    ours = CompiledGrammar(store, sealed_rules(store.nodes, grammar).rules)
+    ours = MadeGrammar(store, sealed_rules(store.nodes, grammar).rules)
     assert len(seen) == 1, "everything was looked into"
     n_tokens = store.tokenizer.vocab_size
     for _ in range(scaled(10)):
@@ -107,7 +107,7 @@ def test_what_overlaps_is_looked_into_and_refused(store: Store, make: Callable[[
 def test_schemas_side_by_side_are_looked_into(store: Store) -> None:
     parts = Parts(store)
     other = {**PERSON, "properties": {"a": INTEGER}, "required": ["a"]}
-    matcher = CompiledGrammar(
+    matcher = MadeGrammar(
         store, sealed_rules(store.nodes, Grammar({"start": choice(map(parts.schema, (PERSON, other)))})).rules
     ).matcher()
     matcher.accept_bytes(b'{"a": 1}')
@@ -124,7 +124,7 @@ def test_many_schemas_take_time_in_proportion(store: Store) -> None:
         for n in range(150)
     ]
     rules = sealed_rules(store.nodes, Grammar({"start": Repeat(choice(tags))})).rules
-    matcher = CompiledGrammar(store, rules).matcher()
+    matcher = MadeGrammar(store, rules).matcher()
     matcher.accept_bytes(b'0:{"a": "x"};149:{"a": "x", "b": 1};')
     assert matcher.is_accepting()
 

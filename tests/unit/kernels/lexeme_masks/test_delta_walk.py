@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar, lexeme_grammar
+from llmask.compiling.made_grammar import MadeGrammar, lexeme_grammar
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.dispatch import dispatch
 from llmask.grammar.exact.fusing import exact_rules
@@ -34,13 +34,13 @@ TRIGGERS = [b"<f=", b"[CALL]"]
 EXCLUDED = [b"<think>", b"</think>"]
 
 
-def grammar_of(store: Store, name: str) -> CompiledGrammar:
+def grammar_of(store: Store, name: str) -> MadeGrammar:
     pattern = PATTERNS[name][0]
     if pattern is not None:
         return lexeme_grammar(store, compile_pattern(store.nodes, pattern), str)
     part = Lexeme(store.nodes.literal(b"x>"), '"x>"')
     form = dispatch(store.nodes, {word.decode(): part for word in TRIGGERS}, [word.decode() for word in EXCLUDED])
-    return CompiledGrammar(store, exact_rules(store.nodes, Grammar({"start": form})).rules)
+    return MadeGrammar(store, exact_rules(store.nodes, Grammar({"start": form})).rules)
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -141,7 +141,7 @@ def test_inside_names_masks_are_those_of_other_keys_and_tokens_end_the_right_one
                 other.accept_bytes(tokenizer_of_keys.token_bytes(token))
                 assert read_mask(matcher, n_tokens) == read_mask(other, n_tokens), (text[:end], token)
                 matcher.rollback(1)
-    view = compiler.store().table.view
+    view = compiler._newest_store().table.view
     sharing = [number for number in range(view.state_keys.count) if view.states[number].base != 0]
     assert len(sharing) > scaled(30) / 6
     assert any(view.states[number].n_exits > 0 for number in sharing)  # some with exits of their own
@@ -149,7 +149,7 @@ def test_inside_names_masks_are_those_of_other_keys_and_tokens_end_the_right_one
 
 def test_inside_names_few_nodes_are_visited(default_tokenizer: llmask.Tokenizer) -> None:
     compiler = llmask.Compiler(default_tokenizer)
-    array = compiler.store().table.array
+    array = compiler._newest_store().table.array
     matcher = compiler.json_schema({"properties": {"name": {"type": "string"}, "nation": {}, "id": {}}}).matcher()
     matcher.accept_bytes(b"{")
     for byte in b'"name':

@@ -105,7 +105,7 @@ def test_a_token_that_holds_the_rest_of_a_name(begun: bytes, token: bytes, is_al
 def test_no_byte_of_a_name_is_followed_for_a_mask(default_tokenizer: Any) -> None:
     names = [f"{first}{rest}" for first in "abc" for rest in ("verylongname", "otherlongname", "nothing else")]
     grammar = llmask.Compiler(default_tokenizer).json_schema({"properties": dict.fromkeys(names, True)})
-    slots, matcher = grammar.store.table.slots, grammar.matcher()
+    slots, matcher = grammar._loaded.store.table.slots, grammar.matcher()
     bitmask = llmask.allocate_bitmask(1, default_tokenizer.vocab_size)
     matcher.accept_bytes(b'{"')
     made = []

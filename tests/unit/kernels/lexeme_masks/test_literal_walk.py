@@ -56,7 +56,7 @@ def test_no_state_is_made_for_the_mask_behind_a_quote(default_tokenizer: Any) ->
     names = [f"{first}{rest}" for first in "abc" for rest in ("verylongname", "otherlongname", "nothing else")]
     schema = {"properties": dict.fromkeys(names, True), "additionalProperties": False}
     grammar = llmask.Compiler(default_tokenizer).json_schema(schema)
-    slots, matcher = grammar.store.table.slots, grammar.matcher()
+    slots, matcher = grammar._loaded.store.table.slots, grammar.matcher()
     matcher.accept_bytes(b'{"')
     before = slots[store_layout.STORE.state_keys + 3]
     matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))

@@ -50,7 +50,7 @@ def test_bounds_that_no_token_reaches_and_those_that_it_does(
 
 def test_bounds_share_a_mask_and_walk_once(default_tokenizer: llmask.Tokenizer) -> None:
     compiler = llmask.Compiler(default_tokenizer)
-    array = compiler.store().table.array
+    array = compiler._newest_store().table.array
     walked: list[Any] = []
     for most in (2000, 3000, 4000):
         matcher = compiler.json_schema({"type": "string", "maxLength": most}).matcher()
@@ -85,7 +85,7 @@ def test_states_from_which_the_trie_was_walked_know_the_bytes_of_all_tokens(sche
     for byte in document.encode():
         read_mask(matcher, tokenizer.vocab_size)
         matcher.accept_bytes(bytes([byte]))
-    store = grammar.store
+    store = grammar._loaded.store
     table, nodes = store.table, store.nodes
     n_states = table.view.state_keys.count
     view = table.view

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
@@ -15,7 +15,7 @@ from tests.reference.definition import read_mask
 TOKENS = [bytes([byte]) for byte in range(128)] + [b'"",', b' "",', b'"a",', b'"a" ,', b"</s>"]
 
 
-def grammar() -> CompiledGrammar:
+def grammar() -> MadeGrammar:
     """`:` and a blank or none; a quoted word and a blank or none, or `!` (one lexeme alone has a twin); a comma."""
     store = Store(llmask.Tokenizer.from_bytes(TOKENS, eos=len(TOKENS) - 1), llmask.Limits())
     nodes = store.nodes
@@ -35,7 +35,7 @@ def grammar() -> CompiledGrammar:
             rules.scan(state, nodes.literal(b"!"), target)
         state = target
     rules.final(state)
-    return CompiledGrammar(store, rules)
+    return MadeGrammar(store, rules)
 
 
 @pytest.mark.parametrize("looked_at", [(), (0,), (1,), (0, 1)])

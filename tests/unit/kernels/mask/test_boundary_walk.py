@@ -24,7 +24,7 @@ def test_parts_change_no_mask(default_tokenizer: Any, name: str) -> None:
     masks, n_parts = [], []
     for least in (NEVER, 512, 4):
         compiler = Compiler(default_tokenizer)
-        store = compiler.store()
+        store = compiler._newest_store()
         before = store.table.view.part_ids.count
         store.table.view.least_part = least
         matcher = compiler.grammar(name).matcher()
@@ -50,7 +50,7 @@ def test_what_follows_many_exits_changes_no_mask(default_tokenizer: Any) -> None
     masks, n_parts = [], []
     for least in (NEVER, 512):
         compiler = Compiler(default_tokenizer)
-        view = compiler.store().table.view
+        view = compiler._newest_store().table.view
         view.least_part = least
         found = []
         for name in "bc":

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.kinds import UNBOUNDED
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
@@ -61,7 +61,7 @@ def test_masks_are_those_of_the_reference_engine(
         rules = members(store.nodes, names, required, low, high)
         nodes = RegexNodes()
         engine = Engine(members(nodes, names, required, low, high), nodes.expressions, BYTES)
-        matcher = CompiledGrammar(store, rules).matcher()
+        matcher = MadeGrammar(store, rules).matcher()
         while len(matcher.tokens) < 24:
             at = engine.read(matcher.text())
             assert at is not None
@@ -75,7 +75,7 @@ def test_masks_are_those_of_the_reference_engine(
 
 def test_names_beyond_one_word_are_told_apart(store: Store, rng: random.Random) -> None:
     names = names_of(200)
-    grammar = CompiledGrammar(store, members(store.nodes, names, range(0, 200, 3)))
+    grammar = MadeGrammar(store, members(store.nodes, names, range(0, 200, 3)))
     order = rng.sample(range(200), 200)
     matcher = grammar.matcher()
     for place, number in enumerate(order):
@@ -88,7 +88,7 @@ def test_names_beyond_one_word_are_told_apart(store: Store, rng: random.Random) 
 
 def test_the_last_places_are_kept_for_the_required(store: Store) -> None:
     names = names_of(100)
-    matcher = CompiledGrammar(store, members(store.nodes, names, [40, 99], high=4)).matcher()
+    matcher = MadeGrammar(store, members(store.nodes, names, [40, 99], high=4)).matcher()
     matcher.accept_bytes(b"n000.n040.?.")
     for other in (b"?", b"n041", b"n040"):
         with pytest.raises(llmask.TokenRejected):
@@ -100,7 +100,7 @@ def test_the_last_places_are_kept_for_the_required(store: Store) -> None:
 
 def test_equal_sets_are_one_row(store: Store, rng: random.Random) -> None:
     names = names_of(30)
-    grammar = CompiledGrammar(store, members(store.nodes, names))
+    grammar = MadeGrammar(store, members(store.nodes, names))
     grammar.matcher().accept_bytes(b"".join(name + b"." for name in names))
     configurations = set()
     for _ in range(5):
@@ -116,7 +116,7 @@ def test_equal_sets_are_one_row(store: Store, rng: random.Random) -> None:
 def test_rows_and_sets_grow_with_the_names_that_were_written(store: Store, rng: random.Random) -> None:
     for n_names in (50, 600):
         names = names_of(n_names)
-        grammar = CompiledGrammar(store, members(store.nodes, names, range(0, n_names, 2)))
+        grammar = MadeGrammar(store, members(store.nodes, names, range(0, n_names, 2)))
         matcher = grammar.matcher()
         for name in rng.sample(names, n_names):
             matcher.accept_bytes(name + b".")
@@ -131,7 +131,7 @@ def test_a_capped_set_stops_growing(store: Store) -> None:
     rules.scan(start, store.nodes.literal(b"?"), start, rules.add_guard(cap=3))
     rules.scan(start, store.nodes.literal(b"a"), start, rules.add_guard(0))
     rules.final(start, rules.check_guard(low=3))
-    grammar = CompiledGrammar(store, rules)
+    grammar = MadeGrammar(store, rules)
     matcher = grammar.matcher()
     matcher.accept_bytes(b"??")
     assert not matcher.is_accepting()

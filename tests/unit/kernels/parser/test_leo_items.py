@@ -12,7 +12,7 @@ import pytest
 
 import llmask
 from llmask import debug
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.kernels.tables import grammar_layout
 from llmask.kernels.tables.operations import Operation
 from llmask.store.store import Store
@@ -140,11 +140,11 @@ def test_links_change_no_mask(rng: random.Random, scaled: Callable[[int], int]) 
         if with_guards and not guards_never_strand(world.rules, world.lexemes):
             continue
         try:
-            plain = CompiledGrammar(store, world.rules)
+            plain = MadeGrammar(store, world.rules)
         except llmask.GrammarError:
             continue  # it derives nothing
         world.rules.chained = array("i", range(len(world.rules.names)))
-        linked = CompiledGrammar(store, world.rules)
+        linked = MadeGrammar(store, world.rules)
         linked.table.view.few_items = rng.choice((0, 1, 2))
         linked.table.view.most_leo_items = rng.choice((1, 2, 99))
         for _ in range(3):
@@ -166,9 +166,9 @@ def test_links_change_no_mask(rng: random.Random, scaled: Callable[[int], int]) 
 @pytest.mark.parametrize(("name", "lexer"), [case for case in CASES if case[0] in EXACT])
 def test_links_change_no_mask_of_long_lists(byte_tokenizer: Any, name: str, lexer: str, rng: random.Random) -> None:
     linked = llmask.Compiler(byte_tokenizer, cache_bytes=0).lark(LISTS[name][0], lexer=lexer)
-    rules = copy(linked.own_rules)
+    rules = copy(linked._loaded.own_rules)
     rules.chained = array("i")
-    plain = CompiledGrammar(linked.store, rules)
+    plain = MadeGrammar(linked._loaded.store, rules)
     for _ in range(8):
         one, other = plain.matcher(), linked.matcher()
         element = LISTS[name][2].encode()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.debug import n_rows, row
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
@@ -68,7 +68,7 @@ def pairs(nodes: Any) -> Rules:
 
 def test_rows_are_those_of_the_reference_engine(tiny_tokenizer: Any) -> None:
     store, nodes = Store(tiny_tokenizer, llmask.Limits()), RegexNodes()
-    grammar = CompiledGrammar(store, pairs(store.nodes))
+    grammar = MadeGrammar(store, pairs(store.nodes))
     engine = Engine(pairs(nodes), nodes.expressions)
     depth = 6
     text = b"(" * depth + b"x" + b")" * depth

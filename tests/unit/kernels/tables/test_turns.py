@@ -61,7 +61,7 @@ class Noted:
 
 def masks_of(grammar: Any, tokens: list[int]) -> Iterator[bytes]:
     matcher = grammar.matcher()
-    bitmask = llmask.allocate_bitmask(1, grammar.store.tokenizer.vocab_size)
+    bitmask = llmask.allocate_bitmask(1, grammar._loaded.store.tokenizer.vocab_size)
     for token in tokens:
         matcher.fill_bitmask(bitmask)
         yield bitmask.tobytes()
@@ -85,12 +85,12 @@ def test_a_step_takes_the_lock_only_when_much_is_missing(default_tokenizer: Any,
     found = []
     for units in (0, 1, 20, None):  # None: as many as there are
         grammar = llmask.Compiler(default_tokenizer).json_schema(SCHEMA)
-        slots = grammar.store.table.slots
+        slots = grammar._loaded.store.table.slots
         assert slots[store_layout.STORE.quick_work] > 0
         if units is not None:
             slots[store_layout.STORE.quick_work] = units << memory.TICK_BITS
         with pytest.MonkeyPatch.context() as patch:
-            noted = Noted(grammar.store, patch)
+            noted = Noted(grammar._loaded.store, patch)
             found.append(list(masks_of(grammar, tokens)))
         if units == 0:
             assert noted.alone == 0 < noted.locked
@@ -106,7 +106,7 @@ def test_a_step_takes_the_lock_only_when_much_is_missing(default_tokenizer: Any,
 def test_a_step_leaves_it_to_the_lock_while_another_thread_writes(tiny_tokenizer: Any) -> None:
     grammar = llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA)
     matcher = grammar.matcher()
-    address = grammar.store.table.address
+    address = grammar._loaded.store.table.address
     assert engine.change_writer(address, 0, LOCKED)
     assert not engine.change_writer(address, 0, FORKING)
     assert engine.step_token(matcher._sequence.cell_address, tiny_tokenizer.encode("{")[0]) == MISS
@@ -122,18 +122,18 @@ def test_a_step_leaves_it_to_the_lock_while_another_thread_writes(tiny_tokenizer
 
 def test_a_thread_that_forks_may_build(tiny_tokenizer: Any) -> None:
     grammar = llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA)
-    lock = grammar.store.lock
+    lock = grammar._loaded.store.lock
     lock.hold()
     assert grammar.matcher().accept(tiny_tokenizer.encode("{")[0])
-    assert grammar.store.table.view.writer == FORKING
+    assert grammar._loaded.store.table.view.writer == FORKING
     lock.let_go()
-    assert grammar.store.table.view.writer == 0
+    assert grammar._loaded.store.table.view.writer == 0
     with pytest.raises(RuntimeError):
         lock.let_go()
 
 
 def test_a_fork_inside_of_a_fork_does_not_wait_for_itself(tiny_tokenizer: Any) -> None:
-    store = llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA).store
+    store = llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA)._loaded.store
     store.lock.hold()
     store.lock.hold()  # by the handler of a signal
     store.lock.let_go()
@@ -148,7 +148,7 @@ def test_the_turn_is_given_back_where_there_is_no_memory(
     tiny_tokenizer: Any, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     grammar = llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA)
-    matcher, builder = grammar.matcher(), grammar.store.run.__self__
+    matcher, builder = grammar.matcher(), grammar._loaded.store.run.__self__
 
     def fail(*given: Any) -> int:
         writer = LOCKED if given[0] == Operation.IS_NULLABLE else matcher._sequence.cell_address
@@ -168,16 +168,16 @@ def test_the_turn_is_given_back_where_there_is_no_memory(
             step()
         with pytest.raises(MemoryError):
             builder.run(Operation.IS_NULLABLE, 1)
-    assert grammar.store.table.view.writer == 0
+    assert grammar._loaded.store.table.view.writer == 0
     step()
 
 
 def test_low_limits_and_growing_rules_are_left_to_the_lock(tiny_tokenizer: Any) -> None:
     low = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(max_lexer_states=10_000)).json_schema(SCHEMA)
-    assert low.store.table.view.quick_work == 0
+    assert low._loaded.store.table.view.quick_work == 0
     growing = llmask.Compiler(tiny_tokenizer).json_schema({"items": {"enum": [1, 2, 3]}, "uniqueItems": True})
-    assert growing.table.view.room == 0
-    assert llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA).table.view.room > 0
+    assert growing._loaded.table.view.room == 0
+    assert llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA)._loaded.table.view.room > 0
 
 
 def test_threads_that_build_alone_and_with_the_lock_see_the_same_masks(
@@ -204,7 +204,7 @@ def test_threads_that_build_alone_and_with_the_lock_see_the_same_masks(
     for thread in threads:
         thread.join()
     assert not wrong
-    assert grammars[0].store.table.view.writer == 0
+    assert grammars[0]._loaded.store.table.view.writer == 0
 
 
 def test_a_mask_is_built_into_the_row_of_the_call(tiny_tokenizer: Any) -> None:

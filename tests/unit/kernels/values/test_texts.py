@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.kinds import CALL_OPEN
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
@@ -51,7 +51,7 @@ def takes(matcher: Any, data: bytes) -> bool:
 
 
 def test_spellings_of_one_string_are_one_value(store: Store, rng: random.Random, scaled: Callable[[int], int]) -> None:
-    grammar = CompiledGrammar(store, different_strings(store))
+    grammar = MadeGrammar(store, different_strings(store))
     n_same = 0
     for _ in range(scaled(200)):
         matcher, seen = grammar.matcher(), set()
@@ -66,7 +66,7 @@ def test_spellings_of_one_string_are_one_value(store: Store, rng: random.Random,
 
 
 def test_masks_refuse_the_last_byte_of_another_spelling(store: Store) -> None:
-    matcher = CompiledGrammar(store, different_strings(store)).matcher()
+    matcher = MadeGrammar(store, different_strings(store)).matcher()
     matcher.accept_bytes(b'"a\\n\xc3\xa9"')
     mask = llmask.allocate_bitmask(1, store.tokenizer.vocab_size)
     for data in (b'"\\u0061\\u000A\\u00e9', b'"a\\n\\u00E9', b'"a\\n\xc3\xa9'):
@@ -84,14 +84,14 @@ def test_masks_refuse_the_last_byte_of_another_spelling(store: Store) -> None:
 
 
 def test_other_grammars_compare_bytes(store: Store) -> None:
-    matcher = CompiledGrammar(store, different_strings(store, values_are_json=False)).matcher()
+    matcher = MadeGrammar(store, different_strings(store, values_are_json=False)).matcher()
     matcher.accept_bytes(b'"a""\\u0061""\\u0041"')
     for again in (b'"a"', b'"\\u0061"'):
         assert not takes(matcher.fork(), again)
 
 
 def test_long_texts_are_told_apart_at_their_end(store: Store) -> None:
-    matcher = CompiledGrammar(store, different_strings(store)).matcher()
+    matcher = MadeGrammar(store, different_strings(store)).matcher()
     body = b"x" * 5000
     matcher.accept_bytes(b'"' + body + b'"')
     assert not takes(matcher, b'"' + body + b'"')
@@ -100,6 +100,6 @@ def test_long_texts_are_told_apart_at_their_end(store: Store) -> None:
 
 
 def test_an_escape_that_is_no_unicode_does_no_harm(store: Store) -> None:
-    matcher = CompiledGrammar(store, different_strings(store)).matcher()
+    matcher = MadeGrammar(store, different_strings(store)).matcher()
     for data in (b'"\\ud800"', b'"\\ud800\\u0041"', b'"\\uzzzz"', b'"\\u12"', b'"\\ud800ab"'):
         assert takes(matcher, data)

@@ -27,7 +27,9 @@ FEW = CodePointSet.from_ranges([(0x2D, 0x7A), (0xB7, 0xB7), (0x370, 0x6FF), (0x3
 def nodes() -> Any:
     limits = llmask.Limits(max_emptiness_steps=10**7)
     return (
-        llmask.Compiler(llmask.Tokenizer.from_bytes([b"a", b"b"], eos=0), limits=limits).json_schema(True).store.nodes
+        llmask.Compiler(llmask.Tokenizer.from_bytes([b"a", b"b"], eos=0), limits=limits)
+        .json_schema(True)
+        ._loaded.store.nodes
     )
 
 

@@ -15,7 +15,7 @@ from llmask.frontends.json_schema.writing.translation import Translation
 
 @pytest.fixture(scope="module")
 def nodes(byte_tokenizer: Any) -> Any:
-    return Compiler(byte_tokenizer).store().nodes
+    return Compiler(byte_tokenizer)._newest_store().nodes
 
 
 @pytest.mark.parametrize(

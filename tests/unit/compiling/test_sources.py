@@ -1,0 +1,118 @@
+"""Sources: texts that are no grammars, structural tags, and what was no text, written as one that can be read again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import llmask
+from llmask import Compiler, GrammarError
+from llmask.compiling.sources import schema_text
+
+FORM = {"type": "tag", "begin": "<", "content": {"type": "any_text"}, "end": ">"}
+DOCUMENT = {"type": "structural_tag", "format": FORM}
+
+
+@pytest.fixture(scope="module")
+def compiler(byte_tokenizer: Any) -> Compiler:
+    return Compiler(byte_tokenizer)
+
+
+@pytest.mark.parametrize("name", ["x.lark", "grammars/sql.lark", "C:\\a b\\x.gbnf", "./x.ebnf", "é.txt", " x.lark\n"])
+@pytest.mark.parametrize("method", ["lark", "gbnf", "ebnf"])
+def test_a_name_of_a_file_is_no_grammar(compiler: Compiler, method: str, name: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        getattr(compiler, method)(name)
+    name = name.strip()
+    assert str(caught.value) == (
+        f"{name!r} looks like the name of a file, and a grammar is given as its text\n"
+        f"  read it: Path({name!r}).read_text()"
+    )
+
+
+@pytest.mark.parametrize("method", ["lark", "gbnf", "ebnf"])
+def test_a_path_is_no_grammar(compiler: Compiler, method: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        getattr(compiler, method)(Path("x.lark"))
+    assert str(caught.value) == "a grammar is a str, not a path\n  give what is in the file: path.read_text()"
+
+
+def test_grammars_about_files_are_read(compiler: Compiler) -> None:
+    assert compiler.lark('start: "x.lark"').accepts("x.lark")
+    assert compiler.gbnf('root ::= [a-z]+ ".gbnf"').accepts("x.gbnf")
+    assert compiler.ebnf('root ::= "x.txt"').accepts("x.txt")
+    with pytest.raises(GrammarError) as caught:
+        compiler.lark("")
+    assert "file" not in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["x.json", "schemas/a.schema.json"])
+def test_a_name_of_a_file_is_no_schema(compiler: Compiler, name: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        compiler.json_schema(name)
+    assert str(caught.value) == (
+        "the schema is not JSON: Expecting value\n  at line 1, column 1\n"
+        f"  give a dict or JSON text; the text of a file is Path({name!r}).read_text()"
+    )
+
+
+def test_a_path_is_no_schema(compiler: Compiler) -> None:
+    with pytest.raises(GrammarError) as caught:
+        compiler.json_schema(Path("x.json"))
+    assert str(caught.value) == "a schema is no path\n  give what is in the file: json_schema(path.read_bytes())"
+
+
+def test_the_same_tag_is_compiled_once(compiler: Compiler) -> None:
+    assert compiler.structural_tag(DOCUMENT) is compiler.structural_tag(json.dumps(DOCUMENT))
+    assert compiler.structural_tag(DOCUMENT) is not compiler.structural_tag({"format": {**FORM, "end": "]"}})
+
+
+def test_models_of_others_are_taken(compiler: Compiler) -> None:
+    class Model:
+        def model_dump(self) -> Any:
+            return DOCUMENT
+
+    assert compiler.structural_tag(Model()) is compiler.structural_tag(DOCUMENT)
+
+
+def test_models_of_xgrammar_are_taken(compiler: Compiler) -> None:
+    xgrammar = pytest.importorskip("xgrammar", reason="xgrammar is not installed")
+    matcher = compiler.structural_tag(xgrammar.StructuralTag.from_json(DOCUMENT)).matcher()
+    matcher.accept_bytes(b"<a>")
+    assert matcher.is_accepting()
+
+
+def test_text_that_is_too_long_meets_the_limit(byte_tokenizer: Any) -> None:
+    compiler = Compiler(byte_tokenizer, llmask.Limits(max_schema_bytes=20))
+    with pytest.raises(llmask.LimitExceeded, match="the structural tag has"):
+        compiler.structural_tag(json.dumps(DOCUMENT))
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "options", "accepted", "refused"),
+    [
+        ("regex", r"a/b\n[0-9]{2}", {}, ["a/b\n12"], ["a/b12", "a/b\n1"]),
+        ("regex", r"(?i)k+", {"method": "search"}, ["xxKk\n", "k"], ["", "x"]),
+        ("choice", ["yes", 'n"o\n', "é"], {}, ["yes", 'n"o\n', "é"], ["no", "yesé"]),
+        ("json_schema", {"type": "array", "items": {"const": 'a"\u2028'}}, {}, ["[]", '["a\\"\u2028"]'], ["[1]"]),
+    ],
+)
+def test_its_text_is_read_as_the_same_grammar(
+    byte_tokenizer: Any, kind: str, source: Any, options: dict[str, Any], accepted: list[str], refused: list[str]
+) -> None:
+    compiler = Compiler(byte_tokenizer)
+    grammar = getattr(compiler, kind)(source, **options)
+    again = compiler.lark(str(grammar), lexer="exact")
+    for one in (grammar, again):
+        assert [text for text in accepted if not one.accepts(text)] == []
+        assert [text for text in refused if one.accepts(text)] == []
+
+
+def test_a_schema_that_is_longer_as_text_than_in_memory_is_not_written() -> None:
+    schema: Any = {"const": "x" * 1000}
+    for _ in range(40):
+        schema = {"anyOf": [schema, schema]}
+    assert schema_text(schema) == "..."
