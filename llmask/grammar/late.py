@@ -15,21 +15,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded, UnsatisfiableSchema
-from llmask.grammar.expressions import Expression, Grammar, Lexeme, leaves
+from llmask.grammar.expressions import Expression, Grammar, Lexeme, Lowered, leaves
 from llmask.grammar.kinds import RuleId, StateId
-from llmask.grammar.lowered import Lowered
 from llmask.grammar.lowering import Lowering
 from llmask.grammar.parametric import Provable, instance_of, is_instance, written_out
 from llmask.grammar.rules import Rules
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
-
-
-def lower_late(nodes: RegexNodes, grammar: Grammar) -> Lowered:
-    """Rules of a grammar with parameters; see `lowering.lower`."""
-    lowering = LateLowering(nodes, grammar)
-    return Lowered(lowering.write(), lowering.warnings, grammar, lowering.regions, make_late=lowering.make_late)
 
 
 class LateLowering(Lowering):
@@ -184,3 +177,16 @@ class LateLowering(Lowering):
         """The lowest priority of a lexeme, 0 at most."""
         found = [leaf for rule in self.grammar.rules.values() for leaf in leaves(rule)]
         return min([0, *(leaf.priority for leaf in found if isinstance(leaf, Lexeme))])
+
+
+def lower(nodes: RegexNodes, grammar: Grammar) -> Lowered:
+    """Rules of a grammar.
+
+    Raises
+    ------
+    GrammarError : a rule refers to one that is not defined.
+    UnsatisfiableSchema : the start rule derives nothing; the message says why.
+    """
+    lowering = LateLowering(nodes, grammar) if grammar.parametric else Lowering(nodes, grammar)
+    make_late = lowering.make_late if isinstance(lowering, LateLowering) else None
+    return Lowered(lowering.write(), lowering.warnings, grammar, lowering.regions, make_late=make_late)

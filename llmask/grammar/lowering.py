@@ -21,10 +21,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from llmask.errors import GrammarError, UnsatisfiableSchema
-from llmask.grammar.analysis import derives_empty, nullable_rules, productive_rules, reachable_rules
-from llmask.grammar.attributes import Attributes
+from llmask.grammar.analysis import derives_empty, folded, nullable_rules, productive_rules, reachable_rules
 from llmask.grammar.expressions import (
     EMPTY,
+    Attributes,
     Call,
     Choice,
     Expression,
@@ -43,7 +43,6 @@ from llmask.grammar.expressions import (
 )
 from llmask.grammar.inclusion import include
 from llmask.grammar.kinds import RuleId, StateId
-from llmask.grammar.repetitions import folded
 from llmask.grammar.rules import Rules
 from llmask.grammar.token_ranges import token_node
 from llmask.work import spend

@@ -24,10 +24,9 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
-from llmask.grammar.closures import closure
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN, SKIP
 from llmask.grammar.rules import Rules
-from llmask.grammar.tails import Network
+from llmask.grammar.tails import Network, closure
 from llmask.regex.word_lists import stems_of
 from llmask.work import spend
 

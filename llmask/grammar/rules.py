@@ -116,7 +116,7 @@ class Rules:
     ignored_priority : priority of `ignored`, see `scan`.
     values_are_json : whether the texts of values are JSON, so that escapes in strings are resolved before texts are
         compared or handed to a frontend (kernels/values/texts.py). White space (`ignored`) is no part of texts.
-    chained : rules whose runs may wait in chains for each other's end, see chained.py; none where values are new.
+    chained : rules whose runs may wait in chains for each other's end, see tails.py; empty where values are new.
     needs_variants : whether a function that makes variants is needed.
     ignored_at_ends : whether `ignored` may also stand before the first and after the last lexeme.
     late_names, late_states : of late skips by their numbers: what they stand for, and the states written for them.

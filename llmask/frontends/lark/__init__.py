@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.grammar.chained import chain
 from llmask.grammar.exact.fusing import exact_rules
-from llmask.grammar.lower import lower
-from llmask.grammar.lowered import Lowered
-from llmask.grammar.tails import join_tails
+from llmask.grammar.expressions import Lowered
+from llmask.grammar.late import lower
+from llmask.grammar.tails import chain, join_tails
 
 if TYPE_CHECKING:
     from llmask.frontends.lark.folders import Folder

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING
 
 from llmask.frontends.lark.tree import Attribute, Name, Node, Pattern, Row, Text
 from llmask.frontends.places import similar
-from llmask.grammar.attributes import Attributes, Ending
-from llmask.grammar.expressions import Expression, Inclusion, Lexeme
+from llmask.grammar.expressions import Attributes, Ending, Expression, Inclusion, Lexeme
 
 if TYPE_CHECKING:
     from llmask.frontends.lark.definitions import Defined

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema import SchemaOptions, compile_schema
 from llmask.frontends.json_schema.reading.inputs import schema_of
-from llmask.grammar.attributes import Attributes
-from llmask.grammar.expressions import Grammar, Inclusion
+from llmask.grammar.expressions import Attributes, Grammar, Inclusion
 from llmask.grammar.kinds import CALL_NEW, EDGE_FIELDS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.places import Source, Spot, similar
-from llmask.grammar.parameters import ALL_BITS, COMPARED, N_BITS, Bits, Change, Condition
+from llmask.grammar.expressions import ALL_BITS, COMPARED, N_BITS, Bits, Change, Condition
 
 PART = re.compile(r"\s*(0[xX][0-9a-fA-F]+|[0-9]+|[A-Za-z_][A-Za-z0-9_]*|[()\[\]:,])")
 WHOLE = Bits(0, N_BITS)

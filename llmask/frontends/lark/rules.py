@@ -46,9 +46,9 @@ from llmask.frontends.lark.tree import (
     is_terminal,
 )
 from llmask.frontends.places import Spot, similar
-from llmask.grammar.attributes import Attributes
 from llmask.grammar.expressions import (
     EMPTY,
+    Attributes,
     Call,
     Conditional,
     Expression,
@@ -64,7 +64,7 @@ from llmask.grammar.expressions import (
     written,
 )
 from llmask.grammar.inclusion import derives_nothing_too
-from llmask.grammar.lower import lower
+from llmask.grammar.late import lower
 from llmask.grammar.token_ranges import read_tokens
 
 if TYPE_CHECKING:

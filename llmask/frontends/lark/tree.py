@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple, Union
 
 from llmask.frontends.places import Spot
-from llmask.grammar.parameters import Change, Condition
+from llmask.grammar.expressions import Change, Condition
 
 
 class Name(NamedTuple):

@@ -23,8 +23,7 @@ from llmask.frontends.structural_tags.places import Place
 from llmask.frontends.structural_tags.tags import TAG_FORMATS
 from llmask.frontends.structural_tags.tokens import TOKEN_FORMATS
 from llmask.grammar.exact.sealed import sealed_rules
-from llmask.grammar.expressions import Expression, Grammar
-from llmask.grammar.lowered import Lowered
+from llmask.grammar.expressions import Expression, Grammar, Lowered
 
 if TYPE_CHECKING:
     from llmask.limits import Limits

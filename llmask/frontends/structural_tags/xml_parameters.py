@@ -60,7 +60,7 @@ from llmask.grammar.expressions import (
 from llmask.grammar.expressions import written as as_text
 from llmask.grammar.inclusion import derives_nothing_too, include
 from llmask.grammar.kinds import CALL, CALL_NEW, EDGE_FIELDS, SCAN, SKIP, RuleId, StateId
-from llmask.grammar.lower import lower
+from llmask.grammar.late import lower
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
 from llmask.regex.free_text import free_text

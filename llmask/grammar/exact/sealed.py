@@ -24,18 +24,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError, UnsatisfiableSchema
 from llmask.grammar.exact.fusing import exact_rules
-from llmask.grammar.expressions import (
-    Choice,
-    Expression,
-    Grammar,
-    Inclusion,
-    Lexeme,
-    Repeat,
-    Sequence,
-)
+from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Lowered, rebuilt
 from llmask.grammar.inclusion import include
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, SKIP, RuleId
-from llmask.grammar.lowered import Lowered
 from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps, may_end
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
@@ -102,13 +93,7 @@ class _Sealing:
         """An expression with seals in place of inclusions."""
         if isinstance(expression, Inclusion):
             return self._place(expression)
-        if isinstance(expression, Repeat):
-            return Repeat(self.sealed(expression.part), expression.low, expression.high)
-        if isinstance(expression, Sequence):
-            return Sequence(tuple(map(self.sealed, expression.parts)))
-        if isinstance(expression, Choice):
-            return Choice(tuple(map(self.sealed, expression.options)))
-        return expression
+        return rebuilt(expression, self.sealed)
 
     def _place(self, inclusion: Inclusion) -> Expression:
         """Rules of a seal, one for each place of it, as those who look forget who called a rule."""

@@ -10,7 +10,7 @@ import llmask
 from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.frontends.json_schema import SchemaOptions, compile_schema
 from llmask.grammar.derivations import NOTHING, Derivations
-from llmask.grammar.lower import lower
+from llmask.grammar.late import lower
 from llmask.grammar.rules import Rules
 from llmask.regex.strings import Strings
 from llmask.store.store import Store

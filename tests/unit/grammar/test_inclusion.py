@@ -8,7 +8,7 @@ import llmask
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Reference, Repeat, choice, sequence
 from llmask.grammar.inclusion import derives_nothing_too, include
-from llmask.grammar.lower import lower
+from llmask.grammar.late import lower
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
 from tests.reference.guards import required_members

@@ -8,8 +8,8 @@ import pytest
 
 import llmask
 from llmask.frontends.bnf.gbnf import parse_gbnf
+from llmask.grammar.late import lower
 from llmask.grammar.lengths import shortest_ends
-from llmask.grammar.lower import lower
 from llmask.grammar.tails import Network
 from llmask.regex.strings import Strings
 from llmask.store.store import Store

@@ -12,18 +12,8 @@ import pytest
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import GrammarError, LlmaskError, UnsatisfiableSchema
-from llmask.grammar.expressions import (
-    EMPTY,
-    Expression,
-    Grammar,
-    Lexeme,
-    Reference,
-    Repeat,
-    choice,
-    optional,
-    sequence,
-)
-from llmask.grammar.lower import lower
+from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, Reference, Repeat, choice, optional, sequence
+from llmask.grammar.late import lower
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
 from tests.reference.expressions import derives

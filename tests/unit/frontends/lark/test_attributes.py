@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import llmask
-from llmask.grammar.attributes import Attributes
+from llmask.grammar.expressions import Attributes
 
 
 def said(compiler: llmask.Compiler, text: str) -> dict[str, Attributes]:
