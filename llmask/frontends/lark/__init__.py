@@ -17,7 +17,7 @@ from llmask.grammar.late import lower
 from llmask.grammar.tails import chain, join_tails
 
 if TYPE_CHECKING:
-    from llmask.frontends.lark.folders import Folder
+    from llmask.frontends.lark.definitions import Folder
     from llmask.grammar.expressions import Grammar
     from llmask.limits import Limits
     from llmask.regex.nodes import RegexNodes
@@ -38,7 +38,7 @@ def compile_lark(
     grammars: Mapping[str, Any] | None = None,
 ) -> Lowered:
     """Rules of a grammar in Lark's notation; see `llmask.Compiler.lark` for the arguments and errors."""
-    from llmask.frontends.lark.named_grammars import NamedGrammars
+    from llmask.frontends.lark.inside import NamedGrammars
     from llmask.frontends.lark.rules import read_grammar
     from llmask.frontends.lark.syntax import statements_of
     from llmask.frontends.places import Source

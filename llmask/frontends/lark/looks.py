@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.regex.tree import (
+from llmask.frontends.regex.shapes import (
     Alternatives,
     Atomic,
     Boundary,

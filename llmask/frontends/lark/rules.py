@@ -20,10 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.lark.attributes import attributes_of, lazy_terminal, said_of, same_text
-from llmask.frontends.lark.definitions import Defined, Definitions, Scope
-from llmask.frontends.lark.inside import check_inside, json_inside
-from llmask.frontends.lark.named_grammars import NamedGrammars
-from llmask.frontends.lark.settings import read_settings
+from llmask.frontends.lark.definitions import Defined, Definitions, Scope, read_settings
+from llmask.frontends.lark.inside import NamedGrammars, check_inside, json_inside
 from llmask.frontends.lark.terminals import Terminals
 from llmask.frontends.lark.tree import (
     Both,
@@ -68,7 +66,7 @@ from llmask.grammar.late import lower
 from llmask.grammar.token_ranges import read_tokens
 
 if TYPE_CHECKING:
-    from llmask.frontends.lark.folders import Folder
+    from llmask.frontends.lark.definitions import Folder
     from llmask.limits import Limits
     from llmask.regex.nodes import RegexNodes
 

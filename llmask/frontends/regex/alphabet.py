@@ -6,12 +6,17 @@ letters in its UTF-8 but four classes: "f", "o", other word characters, all othe
 into bytes.
 Source: M. Veanes, P. de Halleux, N. Tillmann, "Rex: Symbolic Regular Expression Explorer", ICST 2010 (minterms).
 
+How much work one pattern may be is bounded by counters of steps that every part of its compilation spends from.
+Patterns that look around can ask for automata without end, each of them small; so the sum is bounded, too, over
+lookbehinds inside lookbehinds and whatever else opens a compilation of its own.
+
 In: sets of code points; transition tables over classes. Out: classes; nodes. Cost: derivatives of every class by every
 byte, once a store and only when an automaton is asked for: 1 ms for ASCII, 60 ms for `\w` of Unicode.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,12 +24,47 @@ import numpy as np
 import numpy.typing as npt
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.regex.budget import Budget, Kind
 from llmask.frontends.regex.machines import minimal
 from llmask.regex.code_points import TEXT, CodePointSet
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
+
+STEP_WORK = 2  # units a step, about
+
+
+class Kind(NamedTuple):
+    """A kind of steps.
+
+    most     how many of them a pattern may take
+    message  what it needs more of, with the number as {}
+    help     how to mend it
+    """
+
+    most: int
+    message: str
+    help: str
+
+
+class Budget:
+    """What one pattern has spent."""
+
+    def __init__(self) -> None:
+        self.spent: Counter[Kind] = Counter()
+
+    def spend(self, kind: Kind, n_steps: int) -> None:
+        """Count steps.
+
+        Raises
+        ------
+        LimitExceeded : there are more of the kind than a pattern may take.
+        """
+        self.spent[kind] += n_steps
+        spend(STEP_WORK * n_steps)
+        if self.spent[kind] > kind.most:
+            raise LimitExceeded(kind.message.format(kind.most), help=kind.help)
+
 
 DEAD = -1
 MAX_CLASSES = 250

@@ -26,17 +26,17 @@ from collections.abc import Sequence as Items
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from llmask.frontends.regex.equations import Equations, Tail
-from llmask.frontends.regex.tree import (
+from llmask.frontends.regex.shapes import (
     Alternatives,
     Atomic,
-    Boundary,
     Chars,
-    Edge,
     Lazy,
     Look,
     Repeated,
     Sequence,
     Tree,
+    may_be_empty,
+    parts_of,
 )
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def has_empty_loop(tree: Tree) -> bool:
     """Whether a loop is inside whose body may match nothing, so that the order of its matches is not defined."""
     if isinstance(tree, Repeated):
         is_loop = tree.max is None or tree.max - tree.min > 1
-        return (is_loop and _may_be_empty(tree.base)) or has_empty_loop(tree.base)
+        return (is_loop and may_be_empty(tree.base)) or has_empty_loop(tree.base)
     return any(has_empty_loop(part) for part in _choices(tree))
 
 
@@ -90,26 +90,9 @@ def has_one_way(tree: Tree) -> bool:
     return (not isinstance(tree, Alternatives) or len(tree.options) == 1) and all(map(has_one_way, _choices(tree)))
 
 
-def _may_be_empty(tree: Tree) -> bool:
-    if isinstance(tree, Chars):
-        return False
-    if isinstance(tree, Repeated):
-        return tree.min == 0 or _may_be_empty(tree.base)
-    if isinstance(tree, Atomic):
-        return _may_be_empty(tree.inner)
-    if isinstance(tree, Alternatives):
-        return any(map(_may_be_empty, tree.options))
-    return all(map(_may_be_empty, _choices(tree)))
-
-
 def _choices(tree: Tree) -> Items[Tree]:
     """Parts whose ways to match are ways of the tree."""
-    if isinstance(tree, (Chars, Edge, Boundary, Look, Atomic)):
-        return ()
-    if isinstance(tree, Repeated):
-        return (tree.base,)
-    parts: Items[Tree] = tree.options if isinstance(tree, Alternatives) else tree.parts
-    return parts
+    return () if isinstance(tree, (Look, Atomic)) else parts_of(tree)
 
 
 def _anything(meaning: _Meaning) -> list[Tail]:

@@ -20,17 +20,7 @@ from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex.python_syntax import PythonParser
-from llmask.frontends.regex.tree import (
-    Alternatives,
-    Atomic,
-    Boundary,
-    Chars,
-    Edge,
-    Lazy,
-    Look,
-    Repeated,
-    Sequence,
-)
+from llmask.frontends.regex.shapes import Alternatives, Atomic, Boundary, Chars, Edge, Lazy, Look, Repeated, Sequence
 
 MOST_STEPS = 2_000_000
 CHAR, SPLIT, JUMP, SAVE, HOLDS, LOOK, ATOMIC, ENTER, LOOP, MATCH = range(10)

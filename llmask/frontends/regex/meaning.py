@@ -21,13 +21,20 @@ from collections.abc import Sequence as Items
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from llmask.frontends.regex.alphabet import Alphabet, Spelling
+from llmask.frontends.regex.alphabet import Alphabet, Budget, Kind, Spelling
 from llmask.frontends.regex.atomic import first_match_before
-from llmask.frontends.regex.budget import Budget, Kind
-from llmask.frontends.regex.ends import ANY_TEXT
-from llmask.frontends.regex.equations import Equations, Tail
-from llmask.frontends.regex.left_context import LeftContext
+from llmask.frontends.regex.equations import Equations, LeftContext, Tail
 from llmask.frontends.regex.shapes import (
+    ANY_TEXT,
+    Alternatives,
+    Atomic,
+    Boundary,
+    Chars,
+    Edge,
+    Look,
+    Repeated,
+    Sequence,
+    Tree,
     character_sets,
     looks_ahead,
     may_be_empty,
@@ -37,7 +44,6 @@ from llmask.frontends.regex.shapes import (
     takes_one_character,
     without_inner_counter,
 )
-from llmask.frontends.regex.tree import Alternatives, Atomic, Boundary, Chars, Edge, Look, Repeated, Sequence, Tree
 from llmask.regex.code_points import TEXT, CodePointSet
 
 if TYPE_CHECKING:

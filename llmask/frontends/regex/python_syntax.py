@@ -18,7 +18,7 @@ from interegular.utils.simple_parser import nomatch
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex.atomic import has_empty_loop, has_one_way
 from llmask.frontends.regex.characters import DIGITS, NEWLINE, OCTAL, CharacterParser
-from llmask.frontends.regex.tree import (
+from llmask.frontends.regex.shapes import (
     Alternatives,
     Atomic,
     Boundary,

@@ -1,6 +1,17 @@
-r"""What a tree looks like: questions that its parts answer, before any node is made.
+r"""Trees of parsed patterns, and questions that their parts answer before any node is made.
 
-In: a tree. Out: parts, sets, answers. Cost: linear in the tree.
+interegular's parser gives the frame: `Pattern` (alternatives), `_Concatenation` (parts in a row) and `_Repeated`. Its
+leaves are sets of `str` that cannot hold Unicode classes, and it has no anchors, so the leaves are our own: they are
+resolved against the flags while parsing, and the tree carries none.
+
+Where a pattern may begin and end: searching is matching a text as a whole with any text before and after the pattern.
+Anchors that open or close an alternative, as nearly every pattern of a schema has them, say that there is none; taking
+them off here leaves most patterns without anything that looks around. A negated pattern is a look-ahead that must fail,
+and any text.
+
+    search:  ^a$|^b|c|d    becomes    a | b ANY | ANY (c|d) ANY
+
+In: a tree. Out: parts, sets, answers; trees that must match whole texts. Cost: linear in the tree.
 """
 
 from __future__ import annotations
@@ -8,12 +19,69 @@ from __future__ import annotations
 from collections.abc import Hashable
 from collections.abc import Sequence as Items
 from itertools import pairwise
+from typing import NamedTuple, Union
 
 import numpy as np
+from interegular.patterns import Pattern as Alternatives
+from interegular.patterns import _Concatenation as Sequence
+from interegular.patterns import _Repeated as Repeated
 
-from llmask.frontends.regex.tree import Alternatives, Atomic, Boundary, Chars, Edge, Look, Repeated, Sequence, Tree
-from llmask.regex.code_points import NO_TEXT, CodePointSet
+from llmask.regex.code_points import NO_TEXT, TEXT, CodePointSet
 from llmask.regex.nodes import UNBOUNDED
+
+__all__ = ["Alternatives", "Atomic", "Boundary", "Chars", "Edge", "Lazy", "Look", "Repeated", "Sequence", "Tree"]
+
+
+class Lazy(Repeated):  # type: ignore[misc]
+    """A repetition that takes as little as it can: in an atomic group it matters, elsewhere the texts are the same."""
+
+
+class Chars(NamedTuple):
+    """One code point of a set."""
+
+    members: CodePointSet
+
+
+class Edge(NamedTuple):
+    r"""Start or end of the text, or of a line.
+
+    is_end      whether the rest is looked at, not what came before
+    terminators code points next to which the position also counts: the line ends under MULTILINE, else none
+    may_follow  one code point of these may still follow before the end of the text: newline for Python's `$`
+    """
+
+    is_end: bool
+    terminators: CodePointSet = NO_TEXT
+    may_follow: CodePointSet = NO_TEXT
+
+
+class Boundary(NamedTuple):
+    r"""`\b` and `\B`: whether exactly one of the neighbours is in `words`.
+
+    on_empty_text  whether `\B` holds in the empty text: Python before 3.14 says no
+    """
+
+    words: CodePointSet
+    is_negated: bool
+    on_empty_text: bool
+
+
+class Look(NamedTuple):
+    """Lookahead, or lookbehind when `is_behind`: `inner` is matched without taking anything."""
+
+    inner: Tree
+    is_behind: bool
+    is_negated: bool
+
+
+class Atomic(NamedTuple):
+    """The first match of `inner` and no other, in the order in which `re` tries them."""
+
+    inner: Tree
+
+
+Tree = Union[Alternatives, Sequence, Repeated, Chars, Edge, Boundary, Look, Atomic]  # noqa: UP007 (runtime on 3.10)
+
 
 MANY_PARTS = 128  # shorter rows are left as they are
 MANY_ROUNDS = 16
@@ -148,3 +216,58 @@ def rounds_in(row: Items[Hashable]) -> list[tuple[int, int, int]]:
             found += [(first, end, 1)] if first < end else []
         pieces = found
     return pieces
+
+
+ANY_TEXT = Repeated(Chars(TEXT), 0, None)
+
+
+def whole_match(pattern: Alternatives) -> Tree:
+    """Take off anchors that a match of the whole text fulfils anyway."""
+    return Alternatives(tuple(_without_ends(option)[0] for option in pattern.options))
+
+
+def search(pattern: Alternatives) -> Tree:
+    """Allow any text around the pattern where its anchors allow it."""
+    groups: dict[tuple[bool, bool], list[Sequence]] = {}
+    for option in pattern.options:
+        bare, at_start, at_end = _without_ends(option, terminators_allowed=False)
+        groups.setdefault((at_start, at_end), []).append(bare)
+    options = []
+    for (at_start, at_end), members in groups.items():
+        before = () if at_start else (ANY_TEXT,)
+        behind = () if at_end else (ANY_TEXT,)
+        options.append(Sequence((*before, Alternatives(tuple(members)), *behind)))
+    return Alternatives(tuple(options))
+
+
+def absent(pattern: Tree) -> Tree:
+    """Every text of which `pattern`, made by one of the functions above, is not the whole.
+
+    Any text at the pattern's end is taken off: (?!a$) for a, (?!a) for a ANY. So a node of it is empty as soon as `a`
+    was read, where the complement of `a ANY` lives on, with nothing that it could ever match in a text.
+    """
+    options = []
+    for option in pattern.options if isinstance(pattern, Alternatives) else (Sequence((pattern,)),):
+        is_open = bool(option.parts) and option.parts[-1] is ANY_TEXT
+        options.append(Sequence(option.parts[:-1] if is_open else (*option.parts, Edge(True))))
+    return Sequence((Look(Alternatives(tuple(options)), False, True), ANY_TEXT))
+
+
+def _without_ends(option: Sequence, terminators_allowed: bool = True) -> tuple[Sequence, bool, bool]:
+    """An alternative without anchors at its ends, and whether it had one at the start and at the end.
+
+    An anchor that also holds elsewhere (under MULTILINE, or Python's `$`) counts only when the text's ends are at hand.
+    """
+    parts = option.parts
+    n_start = n_end = 0
+    while n_start < len(parts) and _is_edge(parts[n_start], False, terminators_allowed):
+        n_start += 1
+    while n_end < len(parts) - n_start and _is_edge(parts[len(parts) - 1 - n_end], True, terminators_allowed):
+        n_end += 1
+    return Sequence(parts[n_start : len(parts) - n_end]), n_start > 0, n_end > 0
+
+
+def _is_edge(part: Tree, is_end: bool, terminators_allowed: bool) -> bool:
+    if not isinstance(part, Edge) or part.is_end != is_end:
+        return False
+    return terminators_allowed or not (part.terminators.bounds or part.may_follow.bounds)

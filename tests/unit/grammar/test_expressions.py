@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from llmask.frontends.lark.parameters import read_change, read_condition
+from llmask.frontends.lark.tokens import read_change, read_condition
 from llmask.frontends.places import Source
 from llmask.grammar.expressions import (
     EMPTY,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.lark.parameters import read_change, read_condition
+from llmask.frontends.lark.tokens import read_change, read_condition
 from llmask.frontends.places import Source
 from llmask.grammar import parametric
 from llmask.grammar.expressions import Call, Conditional, Expression, Lexeme, Reference, Repeat, choice, sequence

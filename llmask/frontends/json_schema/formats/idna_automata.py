@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from llmask.frontends.json_schema.formats.idna_rules import JOINED, machines
-from llmask.frontends.regex.json_machines import Automaton, automaton
 from llmask.frontends.regex.json_strings import DEFAULT_STYLE, StringStyle
+from llmask.frontends.regex.machines import Automaton, automaton
 
 FILE = Path(__file__).with_suffix(".npz")
 

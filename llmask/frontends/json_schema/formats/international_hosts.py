@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.formats.hosts import ADDRESS_LITERAL, HOSTNAME, NAME, local_part, mailbox
 from llmask.frontends.regex import compile_pattern
-from llmask.frontends.regex.json_machines import ENTRIES_A_UNIT, node_of
 from llmask.frontends.regex.json_strings import style_of
+from llmask.frontends.regex.machines import ENTRIES_A_UNIT, node_of
 from llmask.work import spend
 
 if TYPE_CHECKING:

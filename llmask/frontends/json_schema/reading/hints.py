@@ -23,7 +23,7 @@ from llmask.frontends.json_schema.reading.misspelled import (
     near_keywords,
 )
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.regex.posix import posix_class
+from llmask.frontends.regex.contradictions import posix_class
 
 NULLABLE = "nullable"
 BRANCHES = {"if": ("then", "else"), "then": ("if",), "else": ("if",)}

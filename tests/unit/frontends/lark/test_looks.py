@@ -7,7 +7,7 @@ import pytest
 from llmask.errors import LimitExceeded
 from llmask.frontends.lark.looks import UNBOUNDED, has_lazy, last_loop, lazy_cases, lazy_tails, looks_outside, width
 from llmask.frontends.regex.python_syntax import PythonParser
-from llmask.frontends.regex.tree import Sequence
+from llmask.frontends.regex.shapes import Sequence
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.regex.alphabet import DEAD, DERIVATIVES, ROWS, Alphabet, Spelling
-from llmask.frontends.regex.budget import Budget
+from llmask.frontends.regex.alphabet import DEAD, DERIVATIVES, ROWS, Alphabet, Budget, Kind, Spelling
 from llmask.frontends.regex.json_strings import json_char, json_literal_any_spelling, spell_json
 from llmask.regex.code_points import TEXT, CodePointSet
 from llmask.regex.utf8 import utf8_char, utf8_literal
@@ -85,3 +84,13 @@ def test_too_many_classes_meet_a_limit() -> None:
         "the pattern tells more than 250 classes of characters apart beside its look-arounds\n"
         "  Split the pattern, or move look-arounds out of repetitions."
     )
+
+
+def test_a_kind_of_steps_is_spent_on_its_own() -> None:
+    few, many = Kind(3, "more than {} few", "Less."), Kind(5, "more than {} many", "Fewer.")
+    budget = Budget()
+    budget.spend(few, 3)
+    budget.spend(many, 5)
+    with pytest.raises(LimitExceeded) as caught:
+        budget.spend(few, 1)
+    assert str(caught.value) == "more than 3 few\n  Less."
