@@ -13,8 +13,7 @@ Byte-pair encoding, which most vocabularies use, is compiled from end to end:
               bpe_tables.py        words, histories of tokens, the double array of the trie
     merging   bpe.py               the encoder: exact, table, heap, dropout
               greedy.py            longest match, fewest tokens: no merges
-    later     guesses.py           ways to split a text that is still being read
-              later_words.py       texts that show each of them
+    later     guesses.py           ways to split a text that is still being read, and texts that show each of them
               certain.py           tokens that no later text can change
 
 Kernels (`llmask/kernels/`), each with what it needs of the table:
@@ -31,13 +30,11 @@ Kernels (`llmask/kernels/`), each with what it needs of the table:
 
 The families of SentencePiece and BERT, with the kernels of each:
 
-    pieces.py           tables of tokens, and what SPM and UGM share          piece_slots.py
-    normalizer.py       blanks, rules of characters                           charsmap_rules.py
+    pieces.py           tables of tokens, normalization, what SPM and UGM share  piece_slots.py, charsmap_rules.py
     piece_encoder.py    the base of SPM and UGM: a compiled call a text
     spm.py              "spm": neighbours are merged by score or rank         spm_merge.py, spm_long.py, spm_pairs.py
     unigram.py          "ugm": the cut of the highest sum of scores           unigram_viterbi.py, unigram_words.py
     wordpiece.py        "wpm": the longest token, word by word                wordpiece_match.py
-    bert_characters.py  what the normalizer of BERT does to each character
 
 `select.py` says which encoder a vocabulary gets.
 

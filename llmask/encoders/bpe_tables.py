@@ -6,7 +6,8 @@
 
 Two sources of ranks: a list of merges (GGUF, tokenizer.json), or token ids (tiktoken: a pair's rank is the id of the
 token it makes). Merges may name strings that are no tokens; these get ids behind the vocabulary's (`extra`), merge like
-tokens, and are spelled by the tokens of their bytes in the end, as llama.cpp does.
+tokens, and are spelled by the tokens of their bytes in the end, as llama.cpp does. In the byte alphabet of GPT-2 every
+byte is one printable character, so that texts of tokens have no blanks.
 
 In: `Vocabulary`. Out: `BpeTables`, whose `address` doors take. Cost: 0.1 s for 128,256 tokens and 280,147 merges.
 """
@@ -15,17 +16,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import forks
-from ..trie.build import build_trie
-from ..vocabulary.strings import StringTable, make_table
-from ..vocabulary.vocabulary import TokenType, Vocabulary
-from .byte_alphabet import spelled_bytes
-from .misspelled import misspelled
-from .pattern_automaton import Automaton
-from .tables import EncoderTable, double_array
+from llmask import forks
+from llmask.encoders.misspelled import misspelled
+from llmask.encoders.pattern_automaton import Automaton
+from llmask.encoders.tables import EncoderTable, double_array
+from llmask.trie.layout import build_trie
+from llmask.vocabulary.strings import StringTable, make_table
+from llmask.vocabulary.vocabulary import TokenType, Vocabulary
 
+# printable Latin-1 characters are themselves, the other bytes U+0100 and following
+_PRINTABLE = {*range(33, 127), *range(161, 173), *range(174, 256)}
+_REST = [byte for byte in range(256) if byte not in _PRINTABLE]
+BYTE_OF_CHARACTER = {code: code for code in _PRINTABLE} | {256 + rank: byte for rank, byte in enumerate(_REST)}
 # user-defined tokens are cut out of a text before, but merges may make them, too, where a name is no word of its own
 MERGED_TYPES = (TokenType.NORMAL, TokenType.UNDEFINED, TokenType.BYTE, TokenType.USER_DEFINED)
+
+
+def spelled_bytes(text: str) -> bytes:
+    """Bytes of a token's text; one with a character outside of the alphabet stands for itself.
+
+    Examples
+    --------
+    >>> spelled_bytes("Ġthe"), spelled_bytes(" the")
+    (b' the', b' the')
+    """
+    try:
+        return bytes([BYTE_OF_CHARACTER[ord(character)] for character in text])
+    except KeyError:
+        return text.encode("utf-8")
 
 
 class BpeTables(EncoderTable):

@@ -17,10 +17,10 @@ import numpy as np
 
 from ..errors import VocabularyError
 from ..forks import cached_property
-from ..trie.build import build_trie
+from ..trie.layout import build_trie
 from ..vocabulary.vocabulary import Vocabulary
 from .misspelled import has_spelling, misspelled
-from .normalizer import Normalizer
+from .pieces import Normalizer
 from .tables import UNSPELLED, EncoderTable, address_of, build_double_array, double_array
 
 

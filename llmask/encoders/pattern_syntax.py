@@ -20,8 +20,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .categories import HAN, N_CODE_POINTS, WHITE_SPACE, CharacterSet, one_character
-from .unicode_16 import CATEGORIES
+from .categories import CATEGORIES, HAN, N_CODE_POINTS, WHITE_SPACE, CharacterSet, one_character
 
 CHAR, LOOK, SPLIT, MATCH = range(4)
 MAX_REPEATS = 64

@@ -20,8 +20,7 @@ import numpy as np
 from ..errors import VocabularyError
 from ..forks import cached_property
 from ..vocabulary.vocabulary import Vocabulary
-from .normalizer import capacities
-from .pieces import PieceTable
+from .pieces import PieceTable, capacities
 from .tables import CONTENTS, SHORT_LIST, UNSPELLED, IntegerList, address_of
 
 FIRST_CAPACITY = 1 << 13  # bytes of normalized text in a new room: 270 KB in all, and 1 MB for words

@@ -22,18 +22,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import VocabularyError
-from ..trie.build import build_trie
+from ..trie.layout import build_trie
 from ..vocabulary.patterns import CHARACTER_MERGES
 from ..vocabulary.strings import StringTable, freeze, make_table
 from .piece_encoder import Door, PieceEncoder
-from .pieces import (
-    PieceTable,
-    byte_tokens,
-    list_neighbours,
-    matched_strings,
-    put_normalization,
-    user_defined_strings,
-)
+from .pieces import PieceTable, byte_tokens, list_neighbours, matched_strings, put_normalization, user_defined_strings
 from .tables import DOORS, build_double_array
 
 SPACE_MARK = "\u2581"

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..forks import cached_property
-from ..trie.build import build_trie
-from ..trie.layout import TokenTrie
+from ..trie.layout import TokenTrie, build_trie
 from ..vocabulary.strings import StringTable
 from .pattern_automaton import Automaton
 

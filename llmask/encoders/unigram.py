@@ -18,13 +18,7 @@ import numpy as np
 
 from ..vocabulary.vocabulary import TokenType
 from .piece_encoder import Door, PieceEncoder
-from .pieces import (
-    PieceTable,
-    byte_tokens,
-    list_neighbours,
-    matched_strings,
-    put_normalization,
-)
+from .pieces import PieceTable, byte_tokens, list_neighbours, matched_strings, put_normalization
 from .tables import build_double_array
 
 UNKNOWN_PENALTY = np.float32(10.0)

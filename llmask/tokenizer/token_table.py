@@ -16,8 +16,7 @@ import numpy as np
 
 from ..arguments import as_flag
 from ..forks import cached_property
-from ..trie.build import build_trie
-from ..trie.layout import TokenTrie
+from ..trie.layout import TokenTrie, build_trie
 from ..vocabulary.vocabulary import TokenType, Vocabulary, check_ids
 
 

@@ -26,8 +26,7 @@ from ..encoders.greedy import GreedyEncoder
 from ..encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder, why_not_words
 from ..errors import VocabularyError
 from ..forks import cached_property
-from ..vocabulary.digest import token_digest, whole_digest
-from ..vocabulary.vocabulary import Vocabulary
+from ..vocabulary.vocabulary import Vocabulary, token_digest, whole_digest
 from .chunks import as_limit, find_chunk
 from .text_batches import encode_all
 from .token_sources import TokenSources

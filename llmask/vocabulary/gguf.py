@@ -12,7 +12,7 @@ How token bytes come from token texts depends on tokenizer.ggml.model:
                  puts it there, and decoding a whole text drops it. Punctuation begins a word, too: b" ,".
 
 Types without an entry in the file are NORMAL. A file without any end-of-sequence id gets one from `eos=`; for WPM the
-separator token serves, which is what closes a sequence there. Files that `write_gguf` made say more (own_fields.py).
+separator token serves, which is what closes a sequence there. Files that `write_gguf` made say more (`own_fields`).
 
 In: a path. Out: `Vocabulary`. Cost: 10 ms for the 128,256 tokens of Llama 3. Merges are copied, and parsed on first
 use.
@@ -28,18 +28,16 @@ import numpy as np
 
 from ..errors import VocabularyError
 from ..kernels.machine.constants import MAX_VOCAB_SIZE
-from .end_tokens import find_end_ids
-from .gguf_section import Section, read_section
-from .own_fields import EOS_IDS, read_block, read_own_fields
+from .gguf_section import EOS_IDS, Section, read_block, read_own_fields, read_section
 from .patterns import CHARACTER_MERGES
-from .spelling import decode_texts, unescape_texts
-from .strings import StringTable
+from .strings import StringTable, decode_texts, unescape_texts
 from .vocabulary import (
     EncoderData,
     TokenType,
     Vocabulary,
     check_ids,
     decoded_types,
+    find_end_ids,
     find_special,
     freeze_vocabulary,
 )

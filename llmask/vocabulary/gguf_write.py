@@ -2,7 +2,7 @@
 
 Token texts are written as llama.cpp spells them: in the byte alphabet for BPE, ranks and plain lists, with U+2581 for
 blanks for the others. A text that the source spelled so is kept; user-defined and special tokens keep their texts. The
-file is read once: what it does not say yet is written under names of our own (own_fields.py). Ranks (tiktoken) are
+file is read once: what it does not say yet is written under names of our own (`own_fields`). Ranks (tiktoken) are
 written without the merges that other programs would need.
 
 In: a vocabulary, a path. Out: a file. Cost: 2 s for 128,256 tokens, in the `gguf` package's writer.
@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import VocabularyError
-from .own_fields import EOS_IDS, own_fields
-from .spelling import BYTE_ALPHABET, decode_texts
-from .strings import make_table
+from .gguf_section import EOS_IDS, own_fields
+from .strings import BYTE_ALPHABET, decode_texts, make_table
 from .vocabulary import EncoderData, TokenType, Vocabulary, decoded_types, find_special
 
 MODELS = {"bpe": "gpt2", "ranks": "gpt2", "greedy": "gpt2", "spm": "llama", "ugm": "t5", "wpm": "bert"}
@@ -76,7 +75,7 @@ def _write(
 
 
 def _add_ends(writer: Any, data: EncoderData, eos_id: int) -> None:
-    """Tokens before and behind a text, where the format has words for them: own_fields.py says the rest."""
+    """Tokens before and behind a text, where the format has words for them: `own_fields` says the rest."""
     if len(data.prefix_ids) == 1:
         writer.add_bos_token_id(data.prefix_ids[0])
     if len(data.suffix_ids) == 1 and data.kind == "wpm":

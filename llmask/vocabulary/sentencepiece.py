@@ -23,10 +23,17 @@ import numpy as np
 from ..errors import VocabularyError
 from ..kernels.machine.constants import MAX_VOCAB_SIZE
 from .charsmap import read_charsmap
-from .end_tokens import find_end_ids
-from .spelling import decode_texts
-from .strings import DAMAGED, StringTable, make_table
-from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, decoded_types, find_special, freeze_vocabulary
+from .strings import DAMAGED, StringTable, decode_texts, make_table
+from .vocabulary import (
+    EncoderData,
+    TokenType,
+    Vocabulary,
+    check_ids,
+    decoded_types,
+    find_end_ids,
+    find_special,
+    freeze_vocabulary,
+)
 
 MAX_FILE_BYTES = 256 * 2**20
 KINDS = {1: "ugm", 2: "spm"}

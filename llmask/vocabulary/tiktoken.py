@@ -21,10 +21,18 @@ import numpy as np
 from ..arguments import as_path
 from ..errors import VocabularyError
 from ..kernels.machine.constants import MAX_VOCAB_SIZE
-from .end_tokens import find_end_ids
 from .patterns import PATTERNS
 from .strings import DAMAGED, make_table
-from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, count_ids, find_special, freeze_vocabulary
+from .vocabulary import (
+    EncoderData,
+    TokenType,
+    Vocabulary,
+    check_ids,
+    count_ids,
+    find_end_ids,
+    find_special,
+    freeze_vocabulary,
+)
 
 MAX_FILE_BYTES = 64 * 2**20  # o200k has 3.6 MB
 

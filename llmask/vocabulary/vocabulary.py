@@ -9,25 +9,51 @@ Bytes, not text: a token may hold half of a character. What a token *type* means
     UNKNOWN, UNUSED    special: stand for nothing that could be written
 
 **Special tokens have no bytes.** "<|eot_id|>" in a document is eight ordinary tokens; the special one can only be
-allowed by its id. End-of-sequence ids are special whatever their type.
+allowed by its id. End-of-sequence ids are special whatever their type. A chat model ends its turn with a token other
+than the end-of-text token of its base model, and files often declare only the latter: like llama.cpp
+(`llama-vocab.cpp`, end-of-generation tokens) we also look for well-known names. Its tokens for fill-in-the-middle
+padding are left out: they end no document. Names that are common text in other vocabularies ("</s>" closes a tag in
+HTML) count only when the file itself calls the token a control token.
 
-In: token bytes, types and ids. Out: `Vocabulary`, checked and frozen. Cost: O(bytes).
+Digests: a grammar sees the bytes of tokens, which of them are special and what these are called. Where a vocabulary was
+read from makes no difference to it, nor how text is encoded: `token_digest` is the same for a GGUF file and a
+tokenizer.json of one model. `whole_digest` is of everything.
+
+In: token bytes, types and ids. Out: `Vocabulary`, checked and frozen; digests. Cost: O(bytes).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from enum import IntEnum
+from hashlib import sha256
 from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import VocabularyError
-from ..kernels.machine.constants import MAX_VOCAB_SIZE
-from .charsmap import CharsMap
-from .strings import StringTable, make_table
+from llmask.errors import VocabularyError
+from llmask.kernels.machine.constants import MAX_VOCAB_SIZE
+from llmask.vocabulary.charsmap import CharsMap
+from llmask.vocabulary.strings import StringTable, make_table
+
+END_NAMES = (
+    b"<|eot_id|>",
+    b"<|eom_id|>",
+    b"<|im_end|>",
+    b"<|end|>",
+    b"<|return|>",
+    b"<|call|>",
+    b"<end_of_turn>",
+    b"<|endoftext|>",
+    b"<|end_of_text|>",
+    b"<EOT>",
+    b"_<EOT>",
+    b"<end_of_utterance>",
+)
+CONTROL_END_NAMES = (b"</s>", b"<eos>", b"[EOS]", b"[EOT]", b"<turn|>", b"<|flush|>", b"<|calls|>")
+VERSION = "llmask tokens 1"
 
 
 class TokenType(IntEnum):
@@ -267,3 +293,65 @@ def check_ids(ids: Iterable[int], n_tokens: int, name: str) -> tuple[int, ...]:
                 f"{name} contains {int(token)}, but token ids are 0 to {n_tokens - 1}", help="give an id in this range"
             )
     return tuple(dict.fromkeys(int(token) for token in listed))
+
+
+def find_end_ids(
+    declared: Iterable[int], find_text: Callable[[bytes], int], type_of: Callable[[int], int]
+) -> tuple[int, ...]:
+    """Ids that end a sequence: the declared ones first, then those found by name.
+
+    Parameters
+    ----------
+    declared : ids that the file declares (end of sequence, of turn, of message).
+    find_text : id of the token with this text, or -1.
+    type_of : `TokenType` of an id.
+    """
+    found = dict.fromkeys(declared)
+    by_name = {name: find_text(name) for name in (*END_NAMES, *CONTROL_END_NAMES)}
+    for name, token in by_name.items():
+        if token >= 0 and (name in END_NAMES or type_of(token) == TokenType.CONTROL):
+            found[token] = None
+    # gpt-oss ends a message, not its turn, with <|end|>; llama.cpp drops it when these three stand together
+    if by_name[b"<|return|>"] >= 0 and by_name[b"<|call|>"] >= 0 and len(found) > 1:
+        found.pop(by_name[b"<|end|>"], None)
+    return tuple(found)
+
+
+def token_digest(vocabulary: Vocabulary) -> str:
+    """SHA-256 of what grammars see: token bytes, special tokens with their names, and which tokens end a sequence."""
+    special = vocabulary.special_ids.tolist()
+    names = [vocabulary.texts.get(token) for token in special]
+    unused = np.flatnonzero(vocabulary.types == TokenType.UNUSED)
+    return _digest((VERSION, *vocabulary.tokens, special, names, unused.tolist(), sorted(vocabulary.eos_ids)))
+
+
+def whole_digest(vocabulary: Vocabulary) -> str:
+    """SHA-256 of all that a vocabulary holds, its encoder included."""
+    return _digest(vocabulary)
+
+
+def _digest(value: Any) -> str:
+    found = sha256()
+    for part in _parts(value):
+        found.update(b"%d:" % len(part))
+        found.update(part)
+    return found.hexdigest()
+
+
+def _parts(value: Any) -> Iterator[bytes]:
+    """A value as bytes: first its kind, then what it holds."""
+    if isinstance(value, np.ndarray):
+        little = value.astype(value.dtype.newbyteorder("<"), copy=False)
+        yield little.dtype.str.encode()
+        yield little.tobytes()
+    elif isinstance(value, bytes):
+        yield b"bytes"
+        yield value
+    elif is_dataclass(value):
+        yield from _parts([getattr(value, field.name) for field in fields(value)])
+    elif isinstance(value, (list, tuple)):
+        yield b"list %d" % len(value)
+        for member in value:
+            yield from _parts(member)
+    else:
+        yield repr(value).encode("utf-8", "surrogatepass")  # a str, a number, None

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError
 from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
-from llmask.regex.digits import Position, digits_node
-from llmask.regex.utf8 import utf8_char
+from llmask.regex.utf8 import Position, digits_node, utf8_char
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes

@@ -44,8 +44,8 @@ from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
 from llmask.regex.utf8 import LENGTHS
 
 if TYPE_CHECKING:
-    from llmask.regex.digits import Position
     from llmask.regex.nodes import RegexNodes
+    from llmask.regex.utf8 import Position
 
 REFUSED = None
 DEAD = -1

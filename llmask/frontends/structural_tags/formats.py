@@ -33,10 +33,9 @@ from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.frontends.places import similar
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.contradictions import posix_class
-from llmask.frontends.structural_tags.exclusions import exclude_strings
+from llmask.frontends.structural_tags.exclusions import exclude_strings, text_without
 from llmask.frontends.structural_tags.places import Place
 from llmask.frontends.structural_tags.xml_parameters import STYLES, Elements, Form
-from llmask.grammar.dispatch import text_without
 from llmask.grammar.expressions import (
     EMPTY,
     Expression,

@@ -13,9 +13,8 @@ from typing import Any
 
 from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
 from llmask.frontends.tools.families import FAMILIES, HARMONY, MODELS, Family, Part, Pattern
-from llmask.frontends.tools.harmony import harmony_tag
 from llmask.frontends.tools.requests import REASONING, Tool, check_model, check_reasoning, read_choice, read_tools
-from llmask.frontends.tools.writing import Arguments, Marks, Writing
+from llmask.frontends.tools.writing import Arguments, Marks, Writing, harmony_tag
 from llmask.work import spend
 
 __all__ = ["MODELS", "REASONING", "Arguments", "Marks", "Tool", "located", "read_tools", "tools_tag"]

@@ -198,5 +198,5 @@ FAMILIES = {
     "minimax-m1": MINIMAX_M1,
     "minimax-m2": MINIMAX_M2,
 }
-HARMONY = "gpt-oss"  # see harmony.py
+HARMONY = "gpt-oss"  # see writing.py
 MODELS = (*FAMILIES, HARMONY)

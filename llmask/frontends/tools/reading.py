@@ -32,8 +32,8 @@ from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation
 from llmask.frontends.structural_tags.xml_parameters import STYLES
 from llmask.frontends.tools.families import FAMILIES, Family, Part, Pattern
-from llmask.frontends.tools.harmony import MARKS
 from llmask.frontends.tools.requests import NAME, check_model, check_reasoning, read_tools
+from llmask.frontends.tools.writing import MARKS
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 LONGEST_OPENING = 512  # letters from a first mark to the arguments: a name has 128 at most
 BLANKS = " \t\r\n"
-HARMONY = Family("harmony.py", "", "", marks=MARKS)
+HARMONY = Family("writing.py", "", "", marks=MARKS)
 MOST_LETTERS = 2**24  # of a schema
 MOST_DIGITS = 4000  # of an int; Python refuses more than 4,300
 # the recipient of a message stands before its channel or behind it

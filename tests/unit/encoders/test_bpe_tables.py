@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmask.encoders.bpe import BpeEncoder
-from llmask.encoders.bpe_tables import BpeTables
+from llmask.encoders.bpe_tables import BYTE_OF_CHARACTER, BpeTables, spelled_bytes
 from llmask.kernels.encoders import bpe_pairs
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, Vocabulary, from_bytes
@@ -40,3 +40,13 @@ def test_merges_of_strings_that_are_no_tokens_are_spelled_by_bytes():
 def test_merges_with_an_empty_half_never_apply():
     encoder = BpeEncoder(vocabulary([b"a", b"b"], [b" a", b"a ", b"", b"a b c"]), ())
     assert encoder.encode("aab") == [0, 0, 1]
+
+
+def test_every_byte_has_one_printable_character():
+    assert sorted(BYTE_OF_CHARACTER.values()) == list(range(256))
+    assert all(chr(code).isprintable() and not chr(code).isspace() for code in BYTE_OF_CHARACTER)
+
+
+def test_texts_stand_for_bytes_or_for_themselves():
+    assert spelled_bytes("\u0120caf\u00c3\u00a9\u010a") == " café\n".encode()
+    assert spelled_bytes("日 x") == "日 x".encode()

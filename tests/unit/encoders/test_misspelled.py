@@ -10,8 +10,7 @@ import pytest
 
 import llmask
 from llmask.encoders.misspelled import misspelled
-from llmask.vocabulary.spelling import BYTE_ALPHABET
-from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.strings import BYTE_ALPHABET, make_table
 from llmask.vocabulary.vocabulary import EncoderData, TokenType, Vocabulary, find_special, freeze_vocabulary
 from tests.unit.vocabulary.gguf_files import CONTROL, NORMAL, write_gguf
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
+import pickle
 
-from llmask.encoders.pieces import byte_tokens, matched_strings
+import numpy as np
+import pytest
+
+from llmask.encoders.pieces import Normalizer, byte_tokens, capacities, matched_strings
 from llmask.encoders.tables import build_double_array
+from llmask.errors import VocabularyError
 from llmask.kernels.encoders.double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT
+from llmask.vocabulary.charsmap import read_charsmap
 from llmask.vocabulary.strings import make_table
-from llmask.vocabulary.vocabulary import EncoderData, find_special, freeze_vocabulary
+from llmask.vocabulary.vocabulary import EncoderData, find_special, freeze_vocabulary, from_bytes
+from tests.unit.vocabulary.charsmap_files import charsmap_bytes
 
 
 def look_up(entries: np.ndarray, string: bytes) -> int:
@@ -69,3 +75,30 @@ def test_tokens_of_bytes_count_only_when_there_are_all():
         )
         assert (found is None) == (n_bytes < 256)
         assert found is None or found.tolist() == [*range(1, 257)]
+
+
+def normalizer(rules: dict[bytes, bytes], **fields: bool) -> Normalizer:
+    data = EncoderData(kind="ugm", charsmap=read_charsmap(charsmap_bytes(rules)), **fields)
+    return Normalizer(from_bytes([b"a", b"<end>"], eos=1, encoder=data))
+
+
+def test_characters_and_blanks_become_what_the_vocabulary_says():
+    rules = {"ﬁ".encode(): b"fi", b"X": b""}
+    assert normalizer(rules)("ﬁX  x\u2581".encode()) == b"fi  x "
+    both = normalizer(rules, add_space_prefix=True, remove_extra_whitespaces=True)
+    assert both("  ﬁX  x ".encode()) == b" fi x"
+    assert both(b"") == both(b"  ") == b""
+    assert pickle.loads(pickle.dumps(both))(b"X") == both(b"X")
+
+
+def test_long_texts_and_long_results():
+    grows = normalizer({b"a": b"b" * 4000})
+    assert grows(b"a" * 200) == b"b" * 800_000
+    assert grows(b"c" * 100_000) == b"c" * 100_000
+    with pytest.raises(VocabularyError, match="the character map makes the text more than 32 times as long"):
+        grows(b"a" * 100_000)
+
+
+def test_texts_that_are_too_long_are_refused_at_once():
+    with pytest.raises(VocabularyError, match="the text has 1000000000000 bytes, the limit is 268435456"):
+        next(capacities(10**12))

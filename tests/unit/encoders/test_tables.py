@@ -9,7 +9,7 @@ import numpy as np
 from llmask.encoders.tables import SHORT_LIST, EncoderTable, address_of, build_double_array, double_array
 from llmask.kernels.encoders import double_array as layout
 from llmask.kernels.encoders.encoder_slots import MAX_PATTERNS, N_ENCODER_SLOTS, EncoderSlot
-from llmask.trie.build import build_trie
+from llmask.trie.layout import build_trie
 from llmask.vocabulary.strings import make_table
 
 

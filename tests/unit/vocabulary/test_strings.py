@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from llmask.errors import VocabularyError
-from llmask.vocabulary.strings import freeze, make_table
+from llmask.vocabulary.strings import DAMAGED, decode_texts, freeze, make_table, unescape_texts
+from tests.reference import vocabulary_scan as twin
 
 
 @pytest.mark.parametrize("strings", [[], [b""], [b"a", b"", b"bc", b"", b""], [b"\0", b"\xff" * 300]])
@@ -37,3 +38,77 @@ def test_two_gigabytes_are_too_much():
     message = "the strings have 2147483648 bytes together, the limit is 2147483647\n  use a smaller vocabulary"
     with pytest.raises(VocabularyError, match=f"^{message}$"):
         make_table([megabyte] * 2048)
+
+
+def decode(texts: list[bytes], types: list[int], byte_alphabet: bool) -> list[bytes]:
+    is_special = np.array([kind == 3 for kind in types])
+    return list(decode_texts(make_table(texts), np.array(types, np.uint8), is_special, byte_alphabet).strings())
+
+
+def test_each_type_has_its_rule():
+    texts = ["Ġ▁".encode(), "Ġa".encode(), "Ġ".encode(), b"<0x41>", b"x"]
+    assert decode(texts, [4, 1, 0, 6, 3], byte_alphabet=True) == ["Ġ▁".encode(), b" a", b" ", b"A", b""]
+    assert decode(["▁a▁b".encode(), "Ġ".encode()], [1, 1], byte_alphabet=False) == [b" a b", "Ġ".encode()]
+
+
+@pytest.mark.parametrize("text", [b"", b"<0x4>", b"<0x4g>", b"<0x041>", b"<1x41>", b"(0x41>", b"<0x41)"])
+def test_bytes_are_spelled_in_one_way(text):
+    with pytest.raises(VocabularyError) as error:
+        decode([b"a", text], [1, 6], byte_alphabet=False)
+    message = f"token 1 is of type BYTE, but its text is {text!r}, not like '<0x0A>'"
+    assert str(error.value) == f"{message}\n  {DAMAGED}"
+
+
+def test_malformed_texts_stand_for_themselves():
+    texts = [b"\xc4", b"\xc4\xa0\xff", b"\xe2\x96", b"\x80a"]
+    assert decode(texts, [1] * 4, byte_alphabet=True) == texts
+    assert decode(texts, [1] * 4, byte_alphabet=False) == texts
+
+
+@pytest.mark.parametrize("byte_alphabet", [True, False])
+def test_random_texts_equal_the_twin(rng, byte_alphabet):
+    pieces = [
+        b"a",
+        "Ġ".encode(),
+        "▁".encode(),
+        b"\xe2\x96",
+        b"\xc4",
+        b"\xa0",
+        "é".encode(),
+        b"<0x41>",
+        "日".encode(),
+        b"\xff",
+    ]
+    pieces += [chr(code).encode() for code in range(0x80, 0x150)]
+    for _ in range(50):
+        texts = [b"".join(rng.choices(pieces, k=rng.randrange(4))) for _ in range(30)]
+        types = [rng.choice((0, 1, 1, 1, 3, 4)) for _ in texts]
+        expected = [
+            twin.decode_token(text, kind, kind == 3, byte_alphabet) for text, kind in zip(texts, types, strict=True)
+        ]
+        assert decode(texts, types, byte_alphabet) == expected
+
+
+def test_names_of_bytes_equal_the_twin(rng):
+    for _ in range(300):
+        text = "".join(rng.choices("<0xXaAfFgG19>", k=rng.randrange(5, 8))).encode()
+        text = rng.choice((text, b"<0x" + text[:2] + b">"))
+        expected = twin.decode_token(text, 6, False, False)
+        if expected is None:
+            with pytest.raises(VocabularyError):
+                decode([text], [6], byte_alphabet=False)
+        else:
+            assert decode([text], [6], byte_alphabet=False) == [expected]
+
+
+def test_escapes_are_those_of_python(rng):
+    tokens = [bytes([byte]) for byte in range(256)] + [rng.randbytes(rng.randrange(1, 9)) for _ in range(500)]
+    texts = make_table([repr(token)[2:-1].encode() for token in tokens])
+    assert [*unescape_texts(texts, np.zeros(len(tokens), bool)).strings()] == tokens
+    assert [*unescape_texts(make_table([rb"\n", rb"\n"]), np.array([True, False])).strings()] == [b"", b"\n"]
+
+
+@pytest.mark.parametrize("text", [b"a\\", rb"\x", rb"\x1", rb"\x1g", rb"\xA0"])
+def test_escapes_must_be_finished(text):
+    with pytest.raises(VocabularyError, match=r"token 1, .* has an escape that is not finished"):
+        unescape_texts(make_table([b"a", text]), np.zeros(2, bool))

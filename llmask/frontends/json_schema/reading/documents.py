@@ -16,7 +16,14 @@ from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema, how_to_install
 from llmask.frontends.json_schema.reading.inputs import digest_of
-from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT, DRAFT_4, DRAFT_2019, OPENAPI_3, REF_ALONE, draft_of
+from llmask.frontends.json_schema.reading.keywords import (
+    ANY_DRAFT,
+    DRAFT_4,
+    DRAFT_2019,
+    OPENAPI_3,
+    REF_ALONE,
+    draft_of,
+)
 from llmask.frontends.json_schema.reading.owned import Copies, owned
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, Resource, keys_of, pointer
 from llmask.frontends.json_schema.reading.registries import Taken, registered_draft

@@ -27,7 +27,13 @@ from typing import TYPE_CHECKING
 from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
 from llmask.frontends.json_schema.meaning.finite import texts_of
 from llmask.frontends.json_schema.meaning.key_conditions import object_with_keys
-from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, Layout, layout_of, plain_keys
+from llmask.frontends.json_schema.meaning.object_layout import (
+    Cell,
+    Entry,
+    Layout,
+    layout_of,
+    plain_keys,
+)
 from llmask.frontends.json_schema.reading.keywords import FOLLOWED, SOME_KEY
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.writing.conditioned_objects import emit_conditioned

@@ -31,7 +31,16 @@ from llmask.frontends.json_schema.writing.different_objects import all_but
 from llmask.frontends.json_schema.writing.divided_items import LITERALS, item_parts
 from llmask.frontends.json_schema.writing.new_values import kind_of_place
 from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
-from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+from llmask.grammar.kinds import (
+    CALL_NEW,
+    CALL_OPEN,
+    CALL_PLAIN,
+    NO_GUARD,
+    UNBOUNDED,
+    GuardId,
+    RuleId,
+    StateId,
+)
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.place import SchemaAt

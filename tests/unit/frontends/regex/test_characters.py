@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from llmask.frontends.regex.tree import Alternatives, Chars, Sequence, Tree
 
 from llmask.frontends.regex.python_syntax import PythonParser
+from llmask.frontends.regex.shapes import Alternatives, Chars, Sequence, Tree
 from tests.reference.every_code_point import members_by_re
 
 CLASSES = [

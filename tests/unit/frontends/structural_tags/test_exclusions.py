@@ -7,13 +7,21 @@ import json
 import random
 import re
 from collections.abc import Callable
+from functools import cache
+from itertools import product
 from typing import Any
 
 import pytest
 
 import llmask
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import UnsatisfiableSchema
-from tests.reference.definition import read_mask
+from llmask.frontends.structural_tags.exclusions import dispatch, text_without
+from llmask.grammar.exact.fusing import exact_rules
+from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, choice, sequence, written
+from llmask.store.store import Store
+from tests.reference.definition import from_membership, read_mask
+from tests.unit.regex.test_free_text import is_text, trigger_at_end
 
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 STRINGS = ['"a"', '"b"', '"ab"', '"ba"', '"aab"', '"a\\u0062"', '"a\\"b"', '"\\\\"', '""']
@@ -84,3 +92,110 @@ def test_a_value_that_cannot_be_written_is_left_out(byte_tokenizer: llmask.Token
 def test_a_printed_grammar_says_what_is_excluded(byte_tokenizer: llmask.Tokenizer) -> None:
     grammar = grammar_of(llmask.Compiler(byte_tokenizer), {"type": "string"}, ["</a"])
     assert '%json {"type": "string"} without ["</a"] in strings' in str(grammar)
+
+
+MAX_BYTES = 6
+TOKENS = [bytes(letters) for n in range(1, 4) for letters in product(b"ab<", repeat=n)]
+
+
+@pytest.fixture(scope="module")
+def store() -> Store:
+    return Store(llmask.Tokenizer.from_bytes([*TOKENS, b"</s>"], eos=len(TOKENS), special=[]), llmask.Limits())
+
+
+def word(store: Store, text: str) -> Expression:
+    return Lexeme(store.nodes.literal(text.encode()), json.dumps(text)) if text else EMPTY
+
+
+def compiled(store: Store, expression: Expression) -> CompiledGrammar:
+    lowered = exact_rules(store.nodes, Grammar({"start": expression}))
+    return CompiledGrammar(store, lowered.rules, lowered.warnings)
+
+
+WORLDS = {
+    "one trigger": ({"<a": ["b"]}, [], True),
+    "an end": ({"<a": ["b", "<"]}, [], False),
+    "excluded": ({"<a": ["b"]}, ["bb", "<<"], True),
+    "an excluded beginning": ({"<ab": ["b"]}, ["<aa"], True),
+    "a part that excluded strings stand in": ({"<a": ["<<"]}, ["<<"], True),
+    "an empty part": ({"<a": [""]}, [], True),
+    "one ends another": ({"<a": ["a"], "b<a": ["b"]}, [], True),
+    "one begins another": ({"<": ["b"], "<a": ["<"]}, [], True),
+    "one in another": ({"a<": ["b"], "aa<b": ["<"]}, [], True),
+    "itself": ({"aa": ["b"]}, [], True),
+    "one of which an excluded string is a part": ({"<a": ["b"], "b": ["a"]}, ["<"], True),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", WORLDS)
+def test_masks_are_those_of_the_definition(store: Store, name: str) -> None:
+    parts, excluded, loops = WORLDS[name]
+    triggers = list(parts)
+
+    @cache
+    def is_sentence(text: str) -> bool:
+        if is_text(text, triggers, excluded):
+            return True
+        for end in range(1, len(text) + 1):
+            trigger = trigger_at_end(text[:end], triggers, excluded)
+            for part in parts[trigger] if trigger else ():
+                rest = text[end + len(part) :]
+                if text[end:].startswith(part) and (is_sentence(rest) if loops else not rest):
+                    return True
+        return False
+
+    language = from_membership(lambda data: is_sentence(data.decode()), b"ab<", MAX_BYTES, 3)
+    expressions = {trigger: choice([word(store, part) for part in options]) for trigger, options in parts.items()}
+    grammar = compiled(store, dispatch(store.nodes, expressions, excluded, loops))
+    prefixes = [text for n in range(MAX_BYTES - 2) for text in product(b"ab<", repeat=n)]
+    n_seen = 0
+    for prefix in map(bytes, prefixes):
+        if prefix not in language.live:
+            continue
+        matcher = grammar.matcher()
+        matcher.accept_bytes(prefix)
+        wanted = language.allowed_tokens(prefix, [*TOKENS, b"</s>"], (), len(TOKENS))
+        assert read_mask(matcher, len(TOKENS) + 1) == wanted, prefix
+        n_seen += 1
+    assert n_seen > 8
+
+
+def test_text_may_have_a_longest_length(store: Store) -> None:
+    grammar = compiled(store, sequence([text_without(store.nodes, ["ab"], 3), word(store, "<")]))
+    for text, is_whole in {"": False, "<": True, "bba<": True, "bbab": False, "bbbb": False, "aab": False}.items():
+        matcher = grammar.matcher()
+        try:
+            matcher.accept_bytes(text.encode())
+            assert matcher.is_accepting() == is_whole
+        except llmask.TokenRejected:
+            assert not is_whole
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        (lambda nodes: text_without(nodes, []), "/(?s:.)*/"),
+        (lambda nodes: text_without(nodes, ["a.b", "\n"], 5), r"/(?s:(?!a\.b|\n).){0,5}/"),
+        (lambda nodes: text_without(nodes, [], 0), ""),
+        (
+            lambda nodes: dispatch(nodes, {"</a>": Lexeme(nodes.literal(b"x"), '"x"')}, ["b"]),
+            r'(/(?s:(?!<\/a>|b).)*<\/a>/ "x")* /(?s:(?!<\/a>|b).)*/',
+        ),
+    ],
+)
+def test_free_text_is_written_as_a_pattern(store: Store, expression: Any, text: str) -> None:
+    assert written(expression(store.nodes)) == text
+
+
+def test_patterns_mean_what_they_stand_for(store: Store) -> None:
+    compiler = llmask.Compiler(llmask.Tokenizer.from_bytes([*TOKENS, b"</s>"], eos=len(TOKENS), special=[]))
+    shown = compiler.regex(r"((?s:(?!<a|b).)*<ab)*(?s:(?!<a|b).)*")
+    meant = compiled(store, dispatch(store.nodes, {"<a": word(store, "b")}, ["b"]))
+    for prefix in (b"", b"a", b"<", b"a<", b"<a", b"<ab", b"<aba<"):
+        masks = []
+        for grammar in (shown, meant):
+            matcher = grammar.matcher()
+            matcher.accept_bytes(prefix)
+            masks.append(read_mask(matcher, len(TOKENS) + 1))
+        assert masks[0] == masks[1], prefix
