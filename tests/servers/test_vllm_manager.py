@@ -265,7 +265,7 @@ def test_a_text_goes_on_in_the_engine_that_decodes(world: World, monkeypatch: An
 
 def test_known_rows_are_written_in_one_call(monkeypatch: Any) -> None:
     """And are the same as vLLM's own, whatever else is among them."""
-    import llmask.integrations.vllm.rows as rows
+    import llmask.integrations.vllm.backend as rows
 
     world = World(monkeypatch, max_num_seqs=16)
     for number in range(6):
@@ -345,7 +345,7 @@ def test_an_error_within_a_step_ends_its_request_and_not_the_engine(world: World
 
 
 def test_the_grammar_of_a_request_is_compiled_once_in_a_process(world: World) -> None:
-    from llmask.integrations.vllm.compilers import compiler_for
+    from llmask.integrations.vllm.requests import compiler_for
 
     compiler = compiler_for(world.tokenizer, world.config.model_config)
     before = compiler.statistics()

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import LlmaskError
 from ...mask.apply import allocate_bitmask
-from .compilers import without_text
 from .grammar import RequestGrammar, allocate_masks, apply_masks, filter_tokens, move_masks
-from .requests import compile_key, format_of
+from .requests import compile_key, format_of, without_text
 
 if TYPE_CHECKING:
     import torch

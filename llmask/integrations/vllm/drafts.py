@@ -37,8 +37,7 @@ import numpy as np
 from ...compiling.compiler import Compiler
 from ...errors import LlmaskError
 from ...forks import cached_property
-from .compilers import compiler_of_worker
-from .requests import compile_outputs, matcher_of
+from .requests import compile_outputs, compiler_of_worker, matcher_of
 
 Remembered = dict[tuple[bytes, tuple[int, ...]], list[int]]  # forced tokens by forced bytes and the tokens before them
 MOST_REMEMBERED = 512  # of a grammar
