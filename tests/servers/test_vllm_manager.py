@@ -335,8 +335,8 @@ def test_an_error_within_a_step_ends_its_request_and_not_the_engine(world: World
         return right(self, bitmask, row, budget)
 
     monkeypatch.setattr(Matcher, "fill_bitmask", fails)
-    monkeypatch.setattr("llmask.integrations.vllm.rows.FEW_ROWS", 0)
-    monkeypatch.setattr("llmask.integrations.vllm.rows.fill_bitmasks", lambda found, *_: found[0].fill_bitmask(None))
+    monkeypatch.setattr("llmask.integrations.vllm.backend.FEW_ROWS", 0)
+    monkeypatch.setattr("llmask.integrations.vllm.backend.fill_bitmasks", lambda found, *_: found[0].fill_bitmask(None))
     one, other = world.masks()
     end = world.tokenizer.eos_token_id
     assert one == {end}
