@@ -20,7 +20,7 @@ from interegular.patterns import _ParsePattern
 from llmask.errors import GrammarError
 from llmask.regex import unicode_classes
 from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, CodePointSet
-from llmask.regex.unicode_scripts import script
+from llmask.regex.unicode_properties import script
 
 NEWLINE = CodePointSet.of("\n")
 DIGITS = frozenset("0123456789")

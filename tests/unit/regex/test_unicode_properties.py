@@ -9,7 +9,7 @@ import pytest
 
 from llmask.regex.code_points import TEXT, CodePointSet
 from llmask.regex.unicode_classes import FIXED_PROPERTIES, binary_property
-from llmask.regex.unicode_properties import BITS, SHORT_NAMES, members
+from llmask.regex.unicode_properties import BITS, SHORT_NAMES, members, script, scripts
 from tests.reference.unicode_properties import FILES, make
 
 OTHER_IN_REGEX = ("IDC", "VS")  # there blocks: Ideographic_Description_Characters, Variation_Selectors
@@ -73,3 +73,38 @@ def test_the_file_is_made_from_the_text_of_the_database(tmp_path: Path) -> None:
     assert members("Emoji", file) == CodePointSet.of("#😀😁😂")
     assert members("Bidi_M", file) == CodePointSet.of("()\U0010ffff")
     assert members("Alphabetic", file) == CodePointSet(())
+
+
+# --- scripts
+
+ASSIGNED = "".join(chr(c) for c in TEXT if unicodedata.category(chr(c)) not in ("Cn", "Co"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", scripts())
+def test_scripts_are_those_of_the_package_regex(name: str) -> None:
+    regex = pytest.importorskip("regex", reason="the package regex is absent")
+    found = script(name, False)
+    assert found is not None
+    assert {c for c in ASSIGNED if ord(c) in found} == set(regex.findall(rf"\p{{Script={name}}}", ASSIGNED))
+
+
+def test_extensions_add_what_several_scripts_share() -> None:
+    for name in (name for name, (_, more) in scripts().items() if more):
+        plain, extended = script(name, False), script(name, True)
+        assert plain is not None
+        assert extended is not None
+        assert not plain.subtract(extended).bounds
+        assert extended.subtract(plain).bounds
+    kana, devanagari = script("Katakana", True), script("Devanagari", True)
+    assert kana is not None
+    assert devanagari is not None
+    assert ord("ー") in kana
+    assert 0x964 in devanagari
+
+
+def test_names_are_long_or_short_and_others_are_unknown() -> None:
+    assert len(scripts()) == 59  # thirty scripts; Thai is short and long
+    assert script("Grek", False) == script("Greek", False)
+    assert script("Common", False) is None
+    assert script("", False) is None
