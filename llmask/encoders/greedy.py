@@ -20,7 +20,7 @@ from ..forks import cached_property
 from ..trie.layout import build_trie
 from ..vocabulary.vocabulary import Vocabulary
 from .misspelled import has_spelling, misspelled
-from .pieces import Normalizer
+from .piece_encoder import Normalizer
 from .tables import UNSPELLED, EncoderTable, address_of, build_double_array, double_array
 
 

@@ -28,9 +28,8 @@ from llmask.encoders import categories
 from llmask.encoders.bpe import BpeEncoder
 from llmask.encoders.greedy import GreedyEncoder
 from llmask.encoders.pretokenize import check_patterns
-from llmask.encoders.spm import SpmEncoder
+from llmask.encoders.spm import SpmEncoder, UnigramEncoder
 from llmask.encoders.tables import DOORS, address_of, double_array
-from llmask.encoders.unigram import UnigramEncoder
 from llmask.encoders.wordpiece import WordPieceEncoder
 from llmask.forks import cached_property
 from llmask.trie.layout import build_trie

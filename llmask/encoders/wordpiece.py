@@ -25,7 +25,7 @@ import numpy as np
 
 from llmask import forks
 from llmask.encoders.misspelled import misspelled
-from llmask.encoders.pieces import PieceTable, without
+from llmask.encoders.piece_encoder import PieceTable, without
 from llmask.encoders.tables import UNSPELLED, build_double_array
 from llmask.errors import VocabularyError
 from llmask.forks import cached_property

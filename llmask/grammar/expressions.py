@@ -8,7 +8,7 @@ r"""The form of a grammar that every text frontend writes: named rules over lexe
     Repeat      a part `low` to `high` times (None: without end)
     Inclusion   what other rules derive, as of a JSON schema, with white space of their own
     Call        a rule for a value of its parameter, and
-    Conditional a part where a condition on the parameter holds; both are written out for one value (parametric.py)
+    Conditional a part where a condition on the parameter holds; both are written out for one value (late.py)
     EMPTY       the empty string: a sequence without parts
 
 `Attributes` are what a grammar says of a rule besides what it derives: its name in captures, how it is sampled, when it

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...encoders.bpe_tables import BYTE_OF_CHARACTER
+from ...encoders.bpe import BYTE_OF_CHARACTER
 from ...encoders.pretokenize import split_words
 from ...tokenizer.tokenizer import Tokenizer
 from ...vocabulary.patterns import LLAMA3

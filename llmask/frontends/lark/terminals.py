@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.lark.definitions import Definitions, Scope
-from llmask.frontends.lark.looks import has_lazy, last_loop, lazy_cases, lazy_tails, looks_outside, width
 from llmask.frontends.lark.tree import (
     Both,
     Called,
@@ -42,11 +41,20 @@ from llmask.frontends.places import Spot
 from llmask.frontends.regex.alphabet import Spelling
 from llmask.frontends.regex.contradictions import posix_class
 from llmask.frontends.regex.meaning import tree_node
-from llmask.frontends.regex.shapes import Alternatives, Sequence, Tree
+from llmask.frontends.regex.shapes import (
+    Alternatives,
+    Sequence,
+    Tree,
+    has_lazy,
+    last_loop,
+    lazy_cases,
+    lazy_tails,
+    looks_outside,
+    width,
+)
 from llmask.frontends.regex.shapes import Repeated as RepeatedTree
 from llmask.grammar.expressions import EMPTY, Expression, Lexeme
-from llmask.regex.code_points import TEXT
-from llmask.regex.utf8 import utf8_char, utf8_literal
+from llmask.regex.code_points import TEXT, utf8_char, utf8_literal
 from llmask.work import spend
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ import sys
 from interegular.utils.simple_parser import nomatch
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.regex.atomic import has_empty_loop, has_one_way
 from llmask.frontends.regex.characters import DIGITS, NEWLINE, OCTAL, CharacterParser
+from llmask.frontends.regex.meaning import has_empty_loop, has_one_way
 from llmask.frontends.regex.shapes import (
     Alternatives,
     Atomic,

@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded, LlmaskError
+from llmask.frontends.documents import Place
 from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.structural_tags.formats import BASIC_FORMATS, Ends, Formats
-from llmask.frontends.structural_tags.places import Place
 from llmask.frontends.structural_tags.tags import TAG_FORMATS, TOKEN_FORMATS
 from llmask.grammar.exact.sealed import sealed_rules
 from llmask.grammar.expressions import Expression, Grammar, Lowered

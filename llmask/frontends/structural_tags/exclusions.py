@@ -2,8 +2,8 @@ r"""Free text without some strings, and until one of them: how models call tools
 
     dispatch({"<f>": part})      (until["<f>"] part)* text
 
-`until` and `text` are lexemes (llmask/regex/free_text.py says what they are where triggers overlap): text that could be
-the beginning of a trigger stays possible, a trigger once complete starts its part, and free text may end anywhere.
+`until` and `text` are lexemes (llmask/regex/word_lists.py says what they are where triggers overlap): text that could
+be the beginning of a trigger stays possible, a trigger once complete starts its part, and free text may end anywhere.
 Lowered by `fusing.exact_rules` this means what it derives, byte by byte.
 
 Strings may also be excluded from all strings of a JSON document: `excludes` beside a schema.
@@ -32,9 +32,8 @@ from llmask.errors import GrammarError
 from llmask.grammar.expressions import EMPTY, Expression, Lexeme, Repeat, choice, sequence
 from llmask.grammar.kinds import EDGE_FIELDS, NO_GUARD, SCAN
 from llmask.grammar.rules import Rules
-from llmask.regex.code_points import TEXT
-from llmask.regex.free_text import free_text
-from llmask.regex.utf8 import utf8_char
+from llmask.regex.code_points import TEXT, utf8_char
+from llmask.regex.word_lists import free_text
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema, UnsupportedSchema
 from llmask.frontends.bnf.ebnf import parse_ebnf
+from llmask.frontends.documents import Place
 from llmask.frontends.json_schema import SchemaOptions, compile_schema
 from llmask.frontends.json_schema.meaning.satisfiable import productive_states
 from llmask.frontends.json_schema.reading.inputs import key_of, schema_of
@@ -34,7 +35,6 @@ from llmask.frontends.places import similar
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.contradictions import posix_class
 from llmask.frontends.structural_tags.exclusions import exclude_strings, text_without
-from llmask.frontends.structural_tags.places import Place
 from llmask.frontends.structural_tags.xml_parameters import STYLES, Elements, Form
 from llmask.grammar.expressions import (
     EMPTY,
@@ -49,7 +49,7 @@ from llmask.grammar.expressions import (
     sequence,
 )
 from llmask.grammar.kinds import CALL_NEW, EDGE_FIELDS
-from llmask.regex.utf8 import utf8_literal
+from llmask.regex.code_points import utf8_literal
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.place import SchemaAt

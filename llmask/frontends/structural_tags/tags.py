@@ -13,10 +13,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from llmask.errors import GrammarError
+from llmask.frontends.documents import Place
 from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.frontends.structural_tags.exclusions import dispatch
 from llmask.frontends.structural_tags.formats import Ends, Entry, Formats, excluded_strings
-from llmask.frontends.structural_tags.places import Place
 from llmask.grammar.expressions import Expression, Repeat, TokenSet, choice, optional, sequence
 from llmask.grammar.token_ranges import token_named, tokens_of
 from llmask.work import spend

@@ -20,10 +20,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from llmask.errors import GrammarError
-from llmask.frontends.documents import dumped
+from llmask.frontends.documents import Place, dumped
 from llmask.frontends.json_schema.reading.pointers import ROOT, pointer
 from llmask.frontends.places import similar
-from llmask.frontends.structural_tags.places import Place
 from llmask.frontends.tools.families import MODELS
 
 NAME = re.compile(r"[A-Za-z0-9_.\-]{1,128}")  # what all families write without escapes

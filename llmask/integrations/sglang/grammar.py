@@ -30,7 +30,7 @@ import numpy as np
 
 from llmask.arguments import as_bitmask, as_integer
 from llmask.errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
-from llmask.integrations.room import Room, check_least_length, check_room, takes_budget, wants_budget
+from llmask.integrations.limits import Room, check_least_length, check_room, takes_budget, wants_budget
 from llmask.mask.apply import BITS_PER_WORD, apply_bitmask
 from llmask.matching.ahead import read_ahead
 from llmask.matching.batch import fill_bitmasks

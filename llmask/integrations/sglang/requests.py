@@ -3,7 +3,7 @@
     json                a JSON schema as text; $$ANY$$: any JSON
     regex               a pattern
     ebnf                a grammar in EBNF, as XGrammar reads it; GBNF and Lark, as llguidance does, are told by their
-                        signs (`notations.py`)
+                        signs (`notation_of`)
     full_assistant_ebnf the same, for a whole turn
     structural_tag      in XGrammar's form, or the older one with `structures`
 
@@ -23,8 +23,7 @@ from llmask.compiling.compiled import CompiledGrammar
 from llmask.compiling.compiler import Compiler
 from llmask.errors import GrammarError
 from llmask.frontends.documents import document_of
-from llmask.integrations.limits import compiler_of_server, read_tokenizer
-from llmask.integrations.notations import compile_text, notation_of
+from llmask.integrations.limits import compile_text, compiler_of_server, notation_of, read_tokenizer
 from llmask.tokenizer.tokenizer import Tokenizer
 
 ANY_JSON = "$$ANY$$"

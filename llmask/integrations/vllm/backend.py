@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from llmask.errors import LlmaskError, VocabularyError
-from llmask.integrations.room import Room, takes_budget
+from llmask.integrations.limits import Room, takes_budget
 from llmask.integrations.vllm.requests import compile_outputs, compile_request, compiler_for, matcher_of, room_of
 from llmask.matching.ahead import read_ahead
 from llmask.matching.batch import fill_bitmasks

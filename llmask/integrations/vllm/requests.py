@@ -18,9 +18,15 @@ from typing import Any
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.compiling.compiler import Compiler
 from llmask.errors import GrammarError, LlmaskError, VocabularyError
-from llmask.integrations.limits import compiler_of_server, read_tokenizer
-from llmask.integrations.notations import compile_text
-from llmask.integrations.room import check_least_length, check_room, takes_budget, wants_budget
+from llmask.integrations.limits import (
+    check_least_length,
+    check_room,
+    compile_text,
+    compiler_of_server,
+    read_tokenizer,
+    takes_budget,
+    wants_budget,
+)
 from llmask.matching.matcher import Matcher
 from llmask.tokenizer.tokenizer import Tokenizer
 

@@ -23,7 +23,7 @@ from llmask.grammar.expressions import (
     Sequence,
     TokenSet,
 )
-from llmask.grammar.parametric import Provable, instance_of, written_out
+from llmask.grammar.late import Provable, instance_of, written_out
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes

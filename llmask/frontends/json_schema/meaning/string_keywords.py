@@ -1,7 +1,7 @@
 """Strings by their keywords: from lengths, patterns and formats to the regular expression of a whole string.
 
 Free strings may use every JSON escape; lengths count code points and patterns search the unescaped text, both by
-working on nodes whose letters are the spellings of one code point (`llmask.frontends.regex.json_strings`). What holds
+working on nodes whose letters are the spellings of one code point (`llmask.frontends.regex.machines`). What holds
 together is intersected; a string language that became empty is `nodes.EMPTY`, decided exactly, so that no such string
 is ever begun.
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.bnf.elements import MAX_COUNT, MAX_DEPTH, SHOWN, Elements, Scanner
+from llmask.frontends import places
+from llmask.frontends.bnf.elements import MAX_COUNT, MAX_DEPTH, Elements, Scanner
 from llmask.frontends.places import similar
 from llmask.grammar.expressions import EMPTY, Lexeme, Reference
 from llmask.regex.code_points import CodePointSet
@@ -69,7 +70,7 @@ def test_long_lines_are_cut_around_the_place(at: int) -> None:
     text = "".join(chr(ord("a") + n % 26) for n in range(300))
     where, shown, caret = Scanner("x\n" + text).place(2 + at).split("\n")
     assert where == f"line 2, column {at + 1}"
-    assert len(shown) == SHOWN + 4
+    assert len(shown) == places.SHOWN + 4
     assert shown[caret.index("^")] == text[at]
 
 

@@ -11,8 +11,7 @@ import pytest
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex.alphabet import DEAD, DERIVATIVES, ROWS, Alphabet, Budget, Kind, Spelling
 from llmask.frontends.regex.json_strings import json_char, json_literal_any_spelling, spell_json
-from llmask.regex.code_points import TEXT, CodePointSet
-from llmask.regex.utf8 import utf8_char, utf8_literal
+from llmask.regex.code_points import TEXT, CodePointSet, utf8_char, utf8_literal
 from tests.reference.json_spellings import spell
 from tests.reference.regex_nodes import RegexNodes
 

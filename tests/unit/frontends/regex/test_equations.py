@@ -11,8 +11,7 @@ from llmask.errors import LimitExceeded
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.alphabet import Alphabet, Budget, Spelling
 from llmask.frontends.regex.equations import Equations, LeftContext
-from llmask.regex.code_points import TEXT, CodePointSet
-from llmask.regex.utf8 import utf8_char, utf8_literal
+from llmask.regex.code_points import TEXT, CodePointSet, utf8_char, utf8_literal
 
 WORDS = ["".join(letters) for length in range(6) for letters in itertools.product("ab", repeat=length)]
 
