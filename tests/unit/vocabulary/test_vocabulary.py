@@ -165,10 +165,13 @@ def test_the_order_of_the_ends_is_no_matter_of_grammars() -> None:
 
 
 def test_digests_are_the_same_in_another_process(project_root: Any) -> None:
-    script = "from tests.unit.vocabulary.test_vocabulary import *\nprint(token_digest(vocabulary()),
-    whole_digest(vocabulary()))" found = subprocess.run([sys.executable, "-c", script], cwd=project_root,
-    capture_output=True, text=True, check=True) assert found.stdout.split() == [token_digest(vocabulary()),
-    whole_digest(vocabulary())] assert all(len(digest) == 64 for digest in found.stdout.split())
+    script = (
+        "from tests.unit.vocabulary.test_vocabulary import *\n"
+        "print(token_digest(vocabulary()), whole_digest(vocabulary()))"
+    )
+    found = subprocess.run([sys.executable, "-c", script], cwd=project_root, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == [token_digest(vocabulary()), whole_digest(vocabulary())]
+    assert all(len(digest) == 64 for digest in found.stdout.split())
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
@@ -180,7 +183,7 @@ def test_a_vocabulary_is_read_only_where_it_arrives(default_tokenizer: Any, prot
         assert not any(array.flags.writeable for array in table)
 
 
-TOKENS = [b"<end>", b"a", b"b", b"ab"]
+RESIZED = [b"<end>", b"a", b"b", b"ab"]
 
 
 def allowed(tokenizer: Tokenizer, grammar: str) -> list[int]:
@@ -192,16 +195,16 @@ def allowed(tokenizer: Tokenizer, grammar: str) -> list[int]:
 
 
 def test_the_number_of_tokens_changes_nothing():
-    vocabulary = from_bytes(TOKENS, 0)
+    vocabulary = from_bytes(RESIZED, 0)
     assert resize(vocabulary, None) is vocabulary
     assert resize(vocabulary, 4) is vocabulary
     assert resize(vocabulary, np.int64(4)) is vocabulary
 
 
 def test_padding_stands_for_nothing():
-    padded = resize(from_bytes(TOKENS, 0), 7)
+    padded = resize(from_bytes(RESIZED, 0), 7)
     assert [*padded.tokens.strings()] == [b"", b"a", b"b", b"ab", b"", b"", b""]
-    assert [*padded.texts.strings()] == [*TOKENS, b"", b"", b""]
+    assert [*padded.texts.strings()] == [*RESIZED, b"", b"", b""]
     assert padded.types.tolist() == [3, 1, 1, 1] + [TokenType.UNUSED] * 3
     assert padded.special_ids.tolist() == [0, 4, 5, 6]
     assert padded.eos_ids == (0,)
@@ -209,7 +212,7 @@ def test_padding_stands_for_nothing():
 
 
 def test_no_mask_allows_padding():
-    plain, padded = (Tokenizer.from_bytes(TOKENS, eos=0, vocab_size=size) for size in (None, 70))
+    plain, padded = (Tokenizer.from_bytes(RESIZED, eos=0, vocab_size=size) for size in (None, 70))
     for grammar in ("start: /[ab]*/", "start: <[*]>*", "start: <[^1]> | <[2-3]>", "start: <[0-3]>"):
         assert allowed(padded, grammar) == allowed(plain, grammar)
     assert allowed(padded, "start: <[3-69]>") == [3]
@@ -218,7 +221,7 @@ def test_no_mask_allows_padding():
 
 
 def test_padding_is_decoded_as_special_tokens_are():
-    padded = Tokenizer.from_bytes(TOKENS, eos=0, vocab_size=6)
+    padded = Tokenizer.from_bytes(RESIZED, eos=0, vocab_size=6)
     assert padded.decode([1, 5, 2]) == "ab"
     assert padded.decode([0, 1, 5, 2], skip_special=False) == "<end>ab"
     assert (padded.token_bytes(5), padded.token_name(5)) == (b"", "")
@@ -227,7 +230,7 @@ def test_padding_is_decoded_as_special_tokens_are():
 
 
 def test_cut_tokens_are_never_written():
-    cut = Tokenizer.from_bytes(TOKENS, eos=0, vocab_size=3)
+    cut = Tokenizer.from_bytes(RESIZED, eos=0, vocab_size=3)
     assert cut.vocab_size == 3
     assert cut.encode("abab") == [1, 2, 1, 2]
     assert allowed(cut, "start: /[ab]+/") == [1, 2]
@@ -295,7 +298,7 @@ def _with_end(tokenizer: Tokenizer, folder: Path) -> Path:
 
 
 def test_what_strips_blanks_is_cut_without_a_word(tmp_path: Path):
-    data = from_bytes(TOKENS, 0)
+    data = from_bytes(RESIZED, 0)
     object.__setattr__(data.encoder, "whole_words", (1, 3))
     assert resize(data, 3).encoder.whole_words == (1,)
     assert resize(data, 9).encoder.whole_words == (1, 3)
@@ -346,5 +349,5 @@ ADVICE = "\n  give the number of the model's logits, or leave it out"
 )
 def test_what_is_no_size_is_refused(size: object, message: str):
     with pytest.raises(VocabularyError) as caught:
-        Tokenizer.from_bytes(TOKENS, eos=0, vocab_size=size)
+        Tokenizer.from_bytes(RESIZED, eos=0, vocab_size=size)
     assert str(caught.value) == message + ADVICE
