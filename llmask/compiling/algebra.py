@@ -26,7 +26,6 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GrammarError, LimitExceeded
-from ..grammar.analysis import MOST_COUNT, folded
 from ..grammar.exact.fusing import exact_rules, woven
 from ..grammar.expressions import (
     EMPTY,
@@ -46,6 +45,7 @@ from ..grammar.expressions import (
 )
 from ..grammar.inclusion import derives_nothing_too
 from ..grammar.kinds import CALL_NEW, EDGE_FIELDS
+from ..grammar.lowering import MOST_COUNT, folded
 from ..grammar.rules import Rules
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import spend

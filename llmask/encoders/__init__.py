@@ -11,7 +11,6 @@ Byte-pair encoding, which most vocabularies use, is compiled from end to end:
               pretokenize.py       the splitter; patterns outside of the subset go to the package `regex`
     tables    tables.py            the slots that doors take: one address instead of twenty arrays
     merging   bpe.py               words, histories of tokens; the encoder: exact, table, heap, dropout
-              greedy.py            longest match, fewest tokens: no merges
     later     guesses.py           ways to split a text that is still being read, and texts that show each of them
               certain.py           tokens that no later text can change
 
@@ -34,7 +33,7 @@ The families of SentencePiece and BERT, with the kernels of each:
                         "ugm": the cut of the highest sum of scores           unigram_viterbi.py, unigram_words.py
     wordpiece.py        "wpm": the longest token, word by word                wordpiece_match.py
 
-`select.py` says which encoder a vocabulary gets.
+`select.py` says which encoder a vocabulary gets, and has those that know no merges: longest match, fewest tokens.
 
 Three decisions carry the speed of byte-pair encoding. A word that is a token is one look-up, and four words of five
 are. Other words are encoded over the trie, with a test of neighbours that reads what every token is made of: no merge

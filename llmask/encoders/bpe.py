@@ -35,10 +35,9 @@ from typing import Any
 import numpy as np
 
 from llmask import forks
-from llmask.encoders.misspelled import misspelled
 from llmask.encoders.pattern_automaton import Automaton
 from llmask.encoders.pretokenize import Splitter, make_splitter
-from llmask.encoders.tables import SHORT_LIST, UNSPELLED, EncoderTable, address_of, double_array
+from llmask.encoders.tables import SHORT_LIST, UNSPELLED, EncoderTable, address_of, double_array, misspelled
 from llmask.errors import VocabularyError
 from llmask.forks import cached_property
 from llmask.trie.layout import build_trie

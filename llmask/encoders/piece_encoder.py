@@ -23,8 +23,15 @@ from typing import Any
 
 import numpy as np
 
-from llmask.encoders.misspelled import misspelled
-from llmask.encoders.tables import CONTENTS, SHORT_LIST, UNSPELLED, IntegerList, address_of, build_double_array
+from llmask.encoders.tables import (
+    CONTENTS,
+    SHORT_LIST,
+    UNSPELLED,
+    IntegerList,
+    address_of,
+    build_double_array,
+    misspelled,
+)
 from llmask.errors import VocabularyError
 from llmask.forks import cached_property
 from llmask.vocabulary.strings import StringTable, freeze

@@ -24,9 +24,8 @@ from typing import Any
 import numpy as np
 
 from llmask import forks
-from llmask.encoders.misspelled import misspelled
 from llmask.encoders.piece_encoder import PieceTable, without
-from llmask.encoders.tables import UNSPELLED, build_double_array
+from llmask.encoders.tables import UNSPELLED, build_double_array, misspelled
 from llmask.errors import VocabularyError
 from llmask.forks import cached_property
 from llmask.vocabulary.vocabulary import Vocabulary

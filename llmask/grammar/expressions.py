@@ -15,7 +15,7 @@ r"""The form of a grammar that every text frontend writes: named rules over lexe
 is closed. `Lowered` is what becomes of a grammar: rules, and what is said of them.
 
 Left, right and mutual recursion, nullable rules and cycles are all right. `lowering.py` turns a grammar into `Rules`,
-the automata that the parser reads; `analysis.py` finds the rules that derive nothing. `str(grammar)` writes it in a
+the automata that the parser reads; and finds the rules that derive nothing. `str(grammar)` writes it in a
 normal form of Lark's notation, the start rule first and every terminal that has a name once, behind the rules:
 
     start: "[" (value ("," value)*)? "]"

@@ -22,8 +22,7 @@ from .. import forks
 from ..arguments import as_flag
 from ..encoders.bpe import METHODS, BpeEncoder
 from ..encoders.certain import certain_tokens
-from ..encoders.greedy import GreedyEncoder
-from ..encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder, why_not_words
+from ..encoders.select import ADDS_OWN_SPACE, GreedyEncoder, SpecialTokens, select_encoder, why_not_words
 from ..errors import VocabularyError
 from ..forks import cached_property
 from ..vocabulary.vocabulary import Vocabulary, token_digest, whole_digest

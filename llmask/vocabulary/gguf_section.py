@@ -33,8 +33,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 import numpy as np
 
 from llmask.errors import VocabularyError
-from llmask.vocabulary.charsmap import CharsMap, read_charsmap
-from llmask.vocabulary.strings import DAMAGED, StringTable, freeze, make_table
+from llmask.vocabulary.strings import DAMAGED, CharsMap, StringTable, freeze, make_table, read_charsmap
 from llmask.vocabulary.vocabulary import EncoderData, check_ids
 
 VERSIONS = (2, 3)

@@ -44,9 +44,8 @@ import numpy as np
 
 from llmask.arguments import as_path
 from llmask.errors import VocabularyError
-from llmask.vocabulary.charsmap import CharsMap, read_charsmap
 from llmask.vocabulary.patterns import DIGIT, DIGITS, GPT2
-from llmask.vocabulary.strings import DAMAGED, StringTable, decode_texts, make_table
+from llmask.vocabulary.strings import DAMAGED, CharsMap, StringTable, decode_texts, make_table, read_charsmap
 from llmask.vocabulary.vocabulary import (
     NORMALIZATIONS,
     EncoderData,

@@ -22,8 +22,7 @@ import numpy as np
 
 from ..errors import VocabularyError
 from ..kernels.machine.constants import MAX_VOCAB_SIZE
-from .charsmap import read_charsmap
-from .strings import DAMAGED, StringTable, decode_texts, make_table
+from .strings import DAMAGED, StringTable, decode_texts, make_table, read_charsmap
 from .vocabulary import (
     EncoderData,
     TokenType,

@@ -44,8 +44,7 @@ import numpy as np
 from llmask.arguments import as_integer
 from llmask.errors import LlmaskError, VocabularyError
 from llmask.kernels.machine.constants import MAX_VOCAB_SIZE
-from llmask.vocabulary.charsmap import CharsMap
-from llmask.vocabulary.strings import StringTable, freeze, make_table
+from llmask.vocabulary.strings import CharsMap, StringTable, freeze, make_table
 
 END_NAMES = (
     b"<|eot_id|>",

@@ -15,7 +15,7 @@ import llmask
 from bench.corrupt import MAX_BYTES, MAX_SECONDS, load, try_mutations, use
 from bench.sentencepiece_files import BPE, UNIGRAM, model_bytes
 from llmask.tokenizer.tokenizer import Tokenizer
-from llmask.vocabulary.gguf_write import write_gguf
+from llmask.vocabulary.gguf import write_gguf
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.conftest import SEED

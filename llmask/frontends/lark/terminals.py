@@ -38,8 +38,8 @@ from llmask.frontends.lark.tree import (
 )
 from llmask.frontends.lark.values import Value, escaped, pattern_value, range_value, structured_node, text_value
 from llmask.frontends.places import Spot
-from llmask.frontends.regex.alphabet import Spelling
 from llmask.frontends.regex.contradictions import posix_class
+from llmask.frontends.regex.equations import Spelling
 from llmask.frontends.regex.meaning import tree_node
 from llmask.frontends.regex.shapes import (
     Alternatives,

@@ -77,8 +77,8 @@ def _compile(
     is_negated: bool,
     is_search: bool,
 ) -> int:
-    from llmask.frontends.regex.alphabet import Spelling
     from llmask.frontends.regex.ecma_syntax import EcmaParser
+    from llmask.frontends.regex.equations import Spelling
     from llmask.frontends.regex.meaning import tree_node
     from llmask.frontends.regex.python_syntax import PythonParser
     from llmask.frontends.regex.shapes import absent, search, whole_match

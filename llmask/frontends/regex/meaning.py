@@ -37,8 +37,7 @@ from collections.abc import Sequence as Items
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from llmask.frontends.regex.alphabet import Alphabet, Budget, Kind, Spelling
-from llmask.frontends.regex.equations import Equations, LeftContext, Tail
+from llmask.frontends.regex.equations import Alphabet, Budget, Equations, Kind, LeftContext, Spelling, Tail
 from llmask.frontends.regex.shapes import (
     ANY_TEXT,
     Alternatives,

@@ -37,7 +37,7 @@ from llmask.frontends.regex.shapes import (
 )
 from llmask.regex import unicode_classes
 from llmask.regex.code_points import JOIN_SURROGATES, MAX_CODE_POINT, NO_TEXT, SURROGATE_PAIR, TEXT, CodePointSet
-from llmask.regex.unicode_properties import script
+from llmask.regex.unicode_classes import script
 
 NEWLINE = CodePointSet.of("\n")
 DIGITS = frozenset("0123456789")

@@ -12,8 +12,20 @@ from __future__ import annotations
 from typing import Any
 
 from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
-from llmask.frontends.tools.families import FAMILIES, HARMONY, MODELS, Family, Part, Pattern
-from llmask.frontends.tools.requests import REASONING, Tool, check_model, check_reasoning, read_choice, read_tools
+from llmask.frontends.tools.requests import (
+    FAMILIES,
+    HARMONY,
+    MODELS,
+    REASONING,
+    Family,
+    Part,
+    Pattern,
+    Tool,
+    check_model,
+    check_reasoning,
+    read_choice,
+    read_tools,
+)
 from llmask.frontends.tools.writing import Arguments, Marks, Writing, harmony_tag
 from llmask.work import spend
 

@@ -31,8 +31,16 @@ from llmask.frontends.json_schema.reading.inputs import schema_of
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation
 from llmask.frontends.structural_tags.xml_parameters import STYLES
-from llmask.frontends.tools.families import FAMILIES, Family, Part, Pattern
-from llmask.frontends.tools.requests import NAME, check_model, check_reasoning, read_tools
+from llmask.frontends.tools.requests import (
+    FAMILIES,
+    NAME,
+    Family,
+    Part,
+    Pattern,
+    check_model,
+    check_reasoning,
+    read_tools,
+)
 from llmask.frontends.tools.writing import MARKS
 
 if TYPE_CHECKING:

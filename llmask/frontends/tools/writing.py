@@ -15,8 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from llmask.frontends.tools.families import Pattern
-from llmask.frontends.tools.requests import Tool
+from llmask.frontends.tools.requests import Pattern, Tool
 
 Format = dict[str, Any]
 MARKS = ("<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|return|>", "<|call|>")

@@ -26,7 +26,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.grammar.analysis import as_repetition, folded
 from llmask.grammar.expressions import (
     EMPTY,
     Choice,
@@ -47,6 +46,7 @@ from llmask.grammar.expressions import (
 )
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN
 from llmask.grammar.late import lower
+from llmask.grammar.lowering import as_repetition, folded
 from llmask.grammar.overlaps import overlaps
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import chain, components, join_tails

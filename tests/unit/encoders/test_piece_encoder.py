@@ -23,8 +23,7 @@ from llmask.encoders.tables import SHORT_LIST, build_double_array
 from llmask.errors import VocabularyError
 from llmask.kernels.encoders.double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT
 from llmask.kernels.encoders.piece_slots import RoomSlot
-from llmask.vocabulary.charsmap import read_charsmap
-from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.strings import make_table, read_charsmap
 from llmask.vocabulary.vocabulary import EncoderData, find_special, freeze_vocabulary, from_bytes
 from tests.unit.vocabulary.charsmap_files import charsmap_bytes
 

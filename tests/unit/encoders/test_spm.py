@@ -14,8 +14,7 @@ from llmask.encoders.spm import SpmEncoder, UnigramEncoder
 from llmask.errors import VocabularyError
 from llmask.kernels.encoders.unigram_viterbi import WINDOW
 from llmask.tokenizer.tokenizer import Tokenizer
-from llmask.vocabulary.charsmap import read_charsmap
-from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.strings import make_table, read_charsmap
 from llmask.vocabulary.vocabulary import EncoderData, TokenType, find_special, freeze_vocabulary, from_bytes
 from tests.reference.sentencepiece_models import cuts, merge, merge_long, score
 from tests.unit.encoders.samples import llama_cpp_samples
