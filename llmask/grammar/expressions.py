@@ -85,14 +85,7 @@ class Attributes(NamedTuple):
 #               eq  ne  lt  le  gt  ge ([x:y], v)     bit_count_eq  ... ge ([x:y], k)
 N_BITS = 64
 ALL_BITS = 2**N_BITS - 1
-COMPARED = {
-    "eq": int.__eq__,
-    "ne": int.__ne__,
-    "lt": int.__lt__,
-    "le": int.__le__,
-    "gt": int.__gt__,
-    "ge": int.__ge__,
-}
+COMPARED = {"eq": int.__eq__, "ne": int.__ne__, "lt": int.__lt__, "le": int.__le__, "gt": int.__gt__, "ge": int.__ge__}
 
 
 class Bits(NamedTuple):

@@ -108,12 +108,7 @@ class Provable:
     of_other : whether it holds of token sets and inclusions.
     """
 
-    def __init__(
-        self,
-        rules: Mapping[str, Expression],
-        of_lexeme: Callable[[Lexeme], bool],
-        of_other: bool,
-    ) -> None:
+    def __init__(self, rules: Mapping[str, Expression], of_lexeme: Callable[[Lexeme], bool], of_other: bool) -> None:
         self._rules = rules
         self._of_lexeme = of_lexeme
         self._of_other = of_other

@@ -108,10 +108,7 @@ def read_tokenizer(tokenizer: Any, eos: Iterable[Any] | None, n_logits: int) -> 
     ------
     VocabularyError : it is of a kind that cannot be read, or has no end of sequence.
     """
-    encoding = next(
-        (found for found in (tokenizer, *_parts_of(tokenizer)) if hasattr(found, "_mergeable_ranks")),
-        None,
-    )
+    encoding = next((found for found in (tokenizer, *_parts_of(tokenizer)) if hasattr(found, "_mergeable_ranks")), None)
     if encoding is not None:
         return Tokenizer.from_tiktoken(
             encoding, _ends_within(eos, n_logits), vocab_size=max(n_logits, encoding.n_vocab)
@@ -314,8 +311,7 @@ def notation_of(text: str) -> str:
     found = DEFINITION.search(text)
     if found is None:
         raise GrammarError(
-            "the grammar defines nothing, in no notation",
-            help='write Lark (start: "a"), EBNF or GBNF (root ::= "a")',
+            "the grammar defines nothing, in no notation", help='write Lark (start: "a"), EBNF or GBNF (root ::= "a")'
         )
     if found["lark"] is not None:
         return "lark"

@@ -153,10 +153,7 @@ def _branch(
 
 
 def _new_branch(
-    nodes: RegexNodes,
-    rests: dict[Any, list[Word]],
-    spell: Callable[[Word], int],
-    one_of: Callable[[list[Word]], int],
+    nodes: RegexNodes, rests: dict[Any, list[Word]], spell: Callable[[Word], int], one_of: Callable[[list[Word]], int]
 ) -> int:
     members = []
     for rest, letters in rests.items():

@@ -382,12 +382,7 @@ def _write_with_llama(
             run = model.create_completion
             start = model.token_eos() if model.token_bos() < 0 else model.token_bos()
             prompt = prompt or [start]  # of an empty prompt it would count as written
-        answer = run(
-            prompt,
-            max_tokens=max_tokens,
-            logits_processor=LogitsProcessorList([*others, written]),
-            **options,
-        )
+        answer = run(prompt, max_tokens=max_tokens, logits_processor=LogitsProcessorList([*others, written]), **options)
         rows.append(written.finish(answer["choices"][0]["finish_reason"]))
     return rows
 
@@ -431,7 +426,6 @@ class _LlamaText:
         self._processor.raise_if_failed()
         if reason == "length":
             raise LlmaskError(
-                f"the text was cut off after {len(self._ids) + 1} tokens",
-                help="raise max_tokens, or the model's n_ctx",
+                f"the text was cut off after {len(self._ids) + 1} tokens", help="raise max_tokens, or the model's n_ctx"
             )
         return self._ids

@@ -85,10 +85,7 @@ _YOUTU = (
     "|[\u3105-\u312f]+|[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
     _by_kind(_UPPER, _LOWER, r"\p{N}", f"(?:{_CONTRACTIONS})?"),
 )
-_TINY_AYA = (
-    r"\d{1,3}(?=(?:\d{3})*\b)",
-    _by_kind(_UPPER, _LOWER, r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?"),
-)
+_TINY_AYA = (r"\d{1,3}(?=(?:\d{3})*\b)", _by_kind(_UPPER, _LOWER, r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?"))
 _SUPERBPE = (r"\p{N}+", r"(?=(\d{3})+(?!\d))")
 _KIMI = (
     r"\p{Han}+|"
@@ -99,14 +96,7 @@ _KIMI = (
     + r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     + _SPACES
 )
-_CHAMELEON = (
-    "<sentinel:[0-9]+>",
-    "IMGIMG[A-I]{1,4}Z",
-    "[\\t\\n]|    |  ",
-    r"\p{N}",
-    r"[\p{P}!-/:-@\[-`{-~]",
-    GPT2,
-)
+_CHAMELEON = ("<sentinel:[0-9]+>", "IMGIMG[A-I]{1,4}Z", "[\\t\\n]|    |  ", r"\p{N}", r"[\p{P}!-/:-@\[-`{-~]", GPT2)
 
 DIGIT = r"\p{N}"
 DIGITS = r"\p{N}+"

@@ -94,10 +94,7 @@ class NamedGrammars:
         self._in_progress: list[str] = []
 
     def find(
-        self,
-        node: Token,
-        read: Callable[[tuple[Statement, ...]], Expression],
-        read_schema: Callable[[str], Inclusion],
+        self, node: Token, read: Callable[[tuple[Statement, ...]], Expression], read_schema: Callable[[str], Inclusion]
     ) -> Expression:
         """What `@name` stands for.
 
@@ -112,8 +109,7 @@ class NamedGrammars:
             )
         if name not in self._given:
             node.spot.refuse(
-                f"there is no grammar {node.text}",
-                similar(name, self._given, "give it: lark(text, grammars={...})"),
+                f"there is no grammar {node.text}", similar(name, self._given, "give it: lark(text, grammars={...})")
             )
         found = self._read.get(name)
         if found is None:

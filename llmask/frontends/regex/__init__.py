@@ -70,12 +70,7 @@ def compile_pattern(
 
 
 def _compile(
-    nodes: RegexNodes,
-    pattern: str,
-    dialect: str,
-    json_string: bool,
-    is_negated: bool,
-    is_search: bool,
+    nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, is_negated: bool, is_search: bool
 ) -> int:
     from llmask.frontends.regex.ecma_syntax import EcmaParser
     from llmask.frontends.regex.equations import Spelling

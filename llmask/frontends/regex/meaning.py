@@ -301,11 +301,7 @@ class Meaning:
     def _rest(self, tree: Tree, state: int) -> int:
         """Node of every rest of the text before which `tree` holds."""
         if isinstance(tree, Edge):
-            rests = [
-                self.nodes.EPSILON,
-                self.spelling.char(self.nodes, tree.may_follow),
-                self.starts(tree.terminators),
-            ]
+            rests = [self.nodes.EPSILON, self.spelling.char(self.nodes, tree.may_follow), self.starts(tree.terminators)]
             return self.nodes.union(rests)
         if isinstance(tree, Boundary):
             if self._holds(tree.words, state) == tree.is_negated:
