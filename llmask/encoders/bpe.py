@@ -256,14 +256,14 @@ class BpeEncoder:
         """
         return self._encode(data, self._ends_of_bytes(data))
 
-    def count_bytes(self, data: bytes, limit: int = NO_LIMIT) -> int:
+    def count_bytes(self, data: bytes) -> int:
         """As `count`, for bytes that need not be UTF-8.
 
         Raises
         ------
         VocabularyError : a byte that is no token.
         """
-        return self._count(data, self._ends_of_bytes(data), limit)
+        return self._count(data, self._ends_of_bytes(data), NO_LIMIT)
 
     def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of some texts in one call, which lets other threads run; for the compiled splitter.

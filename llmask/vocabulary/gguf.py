@@ -42,6 +42,7 @@ from llmask.vocabulary.vocabulary import (
     TokenType,
     Vocabulary,
     check_ids,
+    chosen_ends,
     decoded_types,
     find_end_ids,
     find_special,
@@ -95,7 +96,8 @@ def read_gguf(path: str | os.PathLike[str], eos: int | Iterable[int] | None = No
         position = section.fields[PREFIX + "tokens"].start
         raise section.error(f"{texts.n_strings} tokens, the limit is {MAX_VOCAB_SIZE}", position, PREFIX + "tokens")
     types = _read_types(section, texts.n_strings)
-    eos_ids = _find_eos(section, texts, types, eos)
+    missing = f"{section.path}: the file names no end-of-sequence token"
+    eos_ids = chosen_ends(eos, texts.n_strings, lambda: _find_eos(section, texts, types), missing)
     is_special = find_special(types, eos_ids)
     encoder = _read_encoder(section, kind, texts, types)
     if has_character_merges:
@@ -143,26 +145,16 @@ def _read_types(section: Section, n_tokens: int) -> np.ndarray:
     return numbers.astype(np.uint8)
 
 
-def _find_eos(
-    section: Section, texts: StringTable, types: np.ndarray, eos: int | Iterable[int] | None
-) -> tuple[int, ...]:
-    if eos is not None:
-        ids = check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, texts.n_strings, "eos")
-    elif EOS_IDS in section:
+def _find_eos(section: Section, texts: StringTable, types: np.ndarray) -> tuple[int, ...]:
+    """The ids that a file declares as ends of sequence, and well-known names."""
+    if EOS_IDS in section:
         listed = section.get_numbers(EOS_IDS, ("INT32", "UINT32"), np.int64)
-        ids = check_ids(listed.tolist() if listed is not None else (), texts.n_strings, EOS_IDS)
-    else:
-        names = END_FIELDS[:1] if section.get_text(PREFIX + "model", "") == "rwkv" else END_FIELDS
-        declared = [_read_id(section, name, texts.n_strings) for name in names]
-        ids = find_end_ids([i for i in declared if i is not None], texts.find, lambda token: int(types[token]))
-        separator = _read_id(section, "seperator_token_id", texts.n_strings)  # the specification spells it so
-        if not ids and separator is not None:
-            ids = (separator,)
-    if not ids:
-        raise VocabularyError(
-            f"{section.path}: the file names no end-of-sequence token", help="pass eos=ID or eos=[ID, ...]"
-        )
-    return ids
+        return check_ids(listed.tolist() if listed is not None else (), texts.n_strings, EOS_IDS)
+    names = END_FIELDS[:1] if section.get_text(PREFIX + "model", "") == "rwkv" else END_FIELDS
+    declared = [_read_id(section, name, texts.n_strings) for name in names]
+    ids = find_end_ids([i for i in declared if i is not None], texts.find, lambda token: int(types[token]))
+    separator = _read_id(section, "seperator_token_id", texts.n_strings)  # the specification spells it so
+    return (separator,) if not ids and separator is not None else ids
 
 
 def _read_id(section: Section, name: str, n_tokens: int) -> int | None:

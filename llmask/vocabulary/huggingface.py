@@ -53,6 +53,7 @@ from llmask.vocabulary.vocabulary import (
     TokenType,
     Vocabulary,
     check_ids,
+    chosen_ends,
     count_ids,
     find_end_ids,
     find_special,
@@ -343,15 +344,12 @@ def _word_bytes(texts: StringTable, types: np.ndarray, prefix: str) -> Iterator[
 def _find_eos(
     texts: StringTable, types: np.ndarray, declared: list[int | str], eos: int | Iterable[int] | None
 ) -> tuple[int, ...]:
-    if eos is not None:
-        ids = check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, texts.n_strings, "eos")
-    else:
+    def found() -> tuple[int, ...]:
         named = [texts.find(entry.encode()) if isinstance(entry, str) else entry for entry in declared]
-        found = check_ids([entry for entry in named if entry != -1], texts.n_strings, "eos_token_id")
-        ids = find_end_ids(found, texts.find, lambda token: int(types[token]))
-    if not ids:
-        raise VocabularyError("the tokenizer names no end-of-sequence token", help="pass eos=ID or eos=[ID, ...]")
-    return ids
+        ids = check_ids([entry for entry in named if entry != -1], texts.n_strings, "eos_token_id")
+        return find_end_ids(ids, texts.find, lambda token: int(types[token]))
+
+    return chosen_ends(eos, texts.n_strings, found, "the tokenizer names no end-of-sequence token")
 
 
 def _encoder_data(document: Json, kind: str, byte_alphabet: bool, texts: StringTable) -> EncoderData:

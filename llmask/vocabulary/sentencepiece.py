@@ -27,7 +27,7 @@ from .vocabulary import (
     EncoderData,
     TokenType,
     Vocabulary,
-    check_ids,
+    chosen_ends,
     decoded_types,
     find_end_ids,
     find_special,
@@ -208,12 +208,9 @@ def _convert(block: bytes, eos: int | Iterable[int] | None) -> Vocabulary:
 
 
 def _find_eos(model: _Model, texts: StringTable, types: np.ndarray, eos: int | Iterable[int] | None) -> tuple[int, ...]:
-    if eos is not None:
-        ids = check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, texts.n_strings, "eos")
-    else:
+    def found() -> tuple[int, ...]:
         named = texts.find(model.block(model.trainer, 47, b"</s>"))
         is_control = named >= 0 and types[named] == TokenType.CONTROL
-        ids = find_end_ids([named] if is_control else [], texts.find, lambda token: int(types[token]))
-    if not ids:
-        raise VocabularyError("the model names no end-of-sequence piece", help="pass eos=ID or eos=[ID, ...]")
-    return ids
+        return find_end_ids([named] if is_control else [], texts.find, lambda token: int(types[token]))
+
+    return chosen_ends(eos, texts.n_strings, found, "the model names no end-of-sequence piece")

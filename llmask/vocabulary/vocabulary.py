@@ -303,6 +303,21 @@ def check_ids(ids: Iterable[int], n_tokens: int, name: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(token) for token in listed))
 
 
+def chosen_ends(
+    eos: int | Iterable[int] | None, n_tokens: int, found: Callable[[], tuple[int, ...]], missing: str
+) -> tuple[int, ...]:
+    """The ids that end a sequence: those that the caller names, else those that are found in a file.
+
+    Raises
+    ------
+    VocabularyError : there are none, which is `missing`; one is no id.
+    """
+    ids = found() if eos is None else check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, n_tokens, "eos")
+    if not ids:
+        raise VocabularyError(missing, help="pass eos=ID or eos=[ID, ...]")
+    return ids
+
+
 def find_end_ids(
     declared: Iterable[int], find_text: Callable[[bytes], int], type_of: Callable[[int], int]
 ) -> tuple[int, ...]:
