@@ -12,7 +12,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from tests.unit.regex.test_free_text import is_text, trigger_at_end
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
@@ -22,6 +21,7 @@ from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, choice, sequence, written
 from llmask.store.store import Store
 from tests.reference.definition import from_membership, read_mask
+from tests.unit.regex.test_word_lists import is_text, trigger_at_end
 
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 STRINGS = ['"a"', '"b"', '"ab"', '"ba"', '"aab"', '"a\\u0062"', '"a\\"b"', '"\\\\"', '""']
