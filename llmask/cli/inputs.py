@@ -64,13 +64,18 @@ def add_grammar_arguments(parser: argparse.ArgumentParser, positional: str = "")
     add_tool_options(parser)
 
 
+def _add_choice(group: argparse._ActionsContainer, option: str, choices: tuple[str, ...], help: str) -> None:
+    """Add an option with a few values, the first of which is its default."""
+    group.add_argument(option, choices=choices, default=choices[0], help=f"{help} (default: {choices[0]})")
+
+
 def add_lexer_option(parser: argparse.ArgumentParser) -> None:
     """Add the option of `Compiler.lark`."""
-    parser.add_argument(
+    _add_choice(
+        parser,
         "--lexer",
-        choices=("greedy", "exact"),
-        default="greedy",
-        help="terminals of --lark: as long as they can be, or of any length that a rule can use (default: greedy)",
+        ("greedy", "exact"),
+        "terminals of --lark: as long as they can be, or of any length that a rule can use",
     )
 
 
@@ -90,23 +95,15 @@ def add_tool_options(parser: argparse.ArgumentParser) -> None:
         help="text with calls, calls only, text only, or calls of one function (default: auto)",
     )
     group.add_argument("--one-tool-call", action="store_true", help="end behind the first call (default: no)")
-    group.add_argument(
+    _add_choice(
+        group,
         "--reasoning",
-        choices=("none", "section", "optional", "open"),
-        default="none",
-        help="a section of reasoning before all else; open: the prompt ends inside of it (default: none)",
+        ("none", "section", "optional", "open"),
+        "a section of reasoning before all else; open: the prompt ends inside of it",
     )
-    group.add_argument(
-        "--tool-property-order",
-        choices=("any", "declared"),
-        default="any",
-        help="arguments in any order, or in that of the schema (default: any)",
-    )
-    group.add_argument(
-        "--tool-unsupported",
-        choices=("error", "ignore"),
-        default="error",
-        help="refuse an argument that cannot be enforced, or loosen it (default: error)",
+    _add_choice(group, "--tool-property-order", ("any", "declared"), "arguments in any order, or in that of the schema")
+    _add_choice(
+        group, "--tool-unsupported", ("error", "ignore"), "refuse an argument that cannot be enforced, or loosen it"
     )
 
 
@@ -125,15 +122,8 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--indent", metavar="N|TEXT", type=_indent, help="lines indented as by json.dumps(indent=...) (default: free)"
     )
-    group.add_argument(
-        "--property-order",
-        choices=("schema", "any"),
-        default="schema",
-        help="properties in the order of the schema or in any (default: schema)",
-    )
-    group.add_argument(
-        "--format", choices=("assert", "annotate"), default="assert", help="enforce formats or not (default: assert)"
-    )
+    _add_choice(group, "--property-order", ("schema", "any"), "properties in the order of the schema or in any")
+    _add_choice(group, "--format", ("assert", "annotate"), "enforce formats or not")
     group.add_argument(
         "--format-pattern",
         metavar="NAME=PATTERN",
@@ -148,17 +138,17 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
         default="free",
         help="escapes in strings: all, all in free ones only, or letters that may follow a backslash (default: free)",
     )
-    group.add_argument(
+    _add_choice(
+        group,
         "--literals",
-        choices=("json", "any"),
-        default="json",
-        help="declared keys and strings of const and enum as json.dumps spells them, or in any way (default: json)",
+        ("json", "any"),
+        "declared keys and strings of const and enum as json.dumps spells them, or in any way",
     )
-    group.add_argument(
+    _add_choice(
+        group,
         "--numbers",
-        choices=("json", "typed", "plain"),
-        default="json",
-        help="numbers in every writing, integers without fractions, or no exponents either (default: json)",
+        ("json", "typed", "plain"),
+        "numbers in every writing, integers without fractions, or no exponents either",
     )
     group.add_argument(
         "--unique-keys", action="store_true", help="never repeat a key, also where that is harmless (default: no)"
@@ -178,11 +168,8 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
         choices=("openapi-3.0",),
         help="what the schema is written in (default: JSON Schema, of the draft that its $schema names)",
     )
-    group.add_argument(
-        "--unsupported",
-        choices=("error", "ignore"),
-        default="error",
-        help="refuse a schema with a keyword that is not enforced, or warn (default: error)",
+    _add_choice(
+        group, "--unsupported", ("error", "ignore"), "refuse a schema with a keyword that is not enforced, or warn"
     )
 
 

@@ -185,7 +185,8 @@ def run(arguments: argparse.Namespace) -> int:
         lines = [json.dumps([row._asdict() for row in rows], indent=2)] if arguments.json else as_table(rows)
     elif arguments.split is not None:
         found = [(name, split(tokenizer, text, arguments.split)) for name, text in texts]
-        lines = _json_lines(found, "chunks") if arguments.json else _chunk_lines(found)
+        report = [{"name": name, "chunks": parts} for name, parts in found]
+        lines = [json.dumps(report, ensure_ascii=False)] if arguments.json else _chunk_lines(found)
     else:
         results = [
             (name, tokenizer.encode(text, parse_special=arguments.parse_special, method=arguments.method))
@@ -271,10 +272,6 @@ def _json_results(
             report["ids"] = ids
         found.append(report)
     return [json.dumps(found, ensure_ascii=False)]
-
-
-def _json_lines(found: list[tuple[str, list[dict[str, Any]]]], key: str) -> list[str]:
-    return [json.dumps([{"name": name, key: parts} for name, parts in found], ensure_ascii=False)]
 
 
 def _chunk_lines(found: list[tuple[str, list[dict[str, Any]]]]) -> list[str]:

@@ -215,7 +215,9 @@ class LateLowering(Lowering):
     def write(self) -> Rules:
         """Write what has no parameter."""
         super().write()
-        self.rules.ignored_priority = self._lowest_priority() - 1  # not 0: later edges may have priorities
+        found = [leaf for rule in self.grammar.rules.values() for leaf in leaves(rule)]
+        lowest = min([0, *(leaf.priority for leaf in found if isinstance(leaf, Lexeme))])
+        self.rules.ignored_priority = lowest - 1  # not 0: later edges may have priorities
         self._chain()
         return self.rules
 
@@ -344,11 +346,6 @@ class LateLowering(Lowering):
             self.tails = {state for state in self.tails if state < len(self.rules.state_rules)}
 
         return forget
-
-    def _lowest_priority(self) -> int:
-        """The lowest priority of a lexeme, 0 at most."""
-        found = [leaf for rule in self.grammar.rules.values() for leaf in leaves(rule)]
-        return min([0, *(leaf.priority for leaf in found if isinstance(leaf, Lexeme))])
 
 
 def lower(nodes: RegexNodes, grammar: Grammar) -> Lowered:

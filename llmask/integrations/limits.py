@@ -108,7 +108,14 @@ def read_tokenizer(tokenizer: Any, eos: Iterable[Any] | None, n_logits: int) -> 
     ------
     VocabularyError : it is of a kind that cannot be read, or has no end of sequence.
     """
-    encoding = next((found for found in (tokenizer, *_parts_of(tokenizer)) if hasattr(found, "_mergeable_ranks")), None)
+    encoding = next(
+        (
+            found
+            for found in (tokenizer, *(getattr(tokenizer, name, None) for name in ENCODINGS))
+            if hasattr(found, "_mergeable_ranks")
+        ),
+        None,
+    )
     if encoding is not None:
         return Tokenizer.from_tiktoken(
             encoding, _ends_within(eos, n_logits), vocab_size=max(n_logits, encoding.n_vocab)
@@ -125,10 +132,6 @@ def read_tokenizer(tokenizer: Any, eos: Iterable[Any] | None, n_logits: int) -> 
             help="use the fast tokenizer of the model",
         )
     return Tokenizer.from_sentencepiece(tokenizer.vocab_file, eos, n_tokens)
-
-
-def _parts_of(tokenizer: Any) -> list[Any]:
-    return [getattr(tokenizer, name, None) for name in ENCODINGS]
 
 
 def _ends_within(eos: Iterable[Any] | None, n_tokens: int) -> list[int] | None:

@@ -264,7 +264,10 @@ def _write_with_transformers(
     from llmask.samplers.transformers import GrammarLogitsProcessor
 
     eos_ids = list(grammar.tokenizer.eos_ids)
-    rows = [_prompt_ids(tokenizer, prompt) or [_start_id(tokenizer, eos_ids)] for prompt in prompts]
+    # an empty prompt begins with a token, as a model continues at least one
+    starts = [tokenizer.bos_token_id, tokenizer.eos_token_id, eos_ids[0]]
+    start = next(token for token in starts if token is not None)
+    rows = [_prompt_ids(tokenizer, prompt) or [start] for prompt in prompts]
     pad_id = options.pop("pad_token_id", None)
     if pad_id is None:
         pad_id = eos_ids[0] if tokenizer.pad_token_id is None else tokenizer.pad_token_id
@@ -353,12 +356,6 @@ def _prompt_ids(tokenizer: Any, prompt: Any) -> list[int]:
             if is_text
             else "give messages as the model's chat template takes them, or the whole prompt as a text",
         ) from error
-
-
-def _start_id(tokenizer: Any, eos_ids: list[int]) -> int:
-    """The token that an empty prompt begins with, as a model continues at least one."""
-    declared: list[int | None] = [tokenizer.bos_token_id, tokenizer.eos_token_id]
-    return next((token for token in declared if token is not None), eos_ids[0])
 
 
 def _write_with_llama(

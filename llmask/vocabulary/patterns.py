@@ -49,11 +49,15 @@ _JAIS2 = (  # runs of blanks in powers of two
 _SEED_CODER = _CONTRACTIONS + "|" + _WORD + r"\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+" + _SPACES
 
 
-def _by_case(letters: str, digits: str, ending: str) -> str:
-    """Words that a capital inside cuts: "camelCase" is "camel", "Case"."""
-    upper, lower = rf"(?:(?={letters})[^a-z])", rf"(?:(?={letters})[^A-Z])"
+def _by_kind(upper: str, lower: str, digits: str, ending: str) -> str:
+    """Words that a capital inside cuts, by classes of letters: "camelCase" is "camel", "Case"."""
     words = f"{_WORD}{upper}*{lower}+{ending}|{_WORD}{upper}+{lower}*{ending}"
     return words + "|" + digits + r"| ?[^\s\p{L}\p{N}]+[\r\n/]*" + _SPACES
+
+
+def _by_case(letters: str, digits: str, ending: str) -> str:
+    """As `_by_kind`, for letters that are capital or small, or without case."""
+    return _by_kind(rf"(?:(?={letters})[^a-z])", rf"(?:(?={letters})[^A-Z])", digits, ending)
 
 
 GPT4O = _by_case(r"\p{L}", r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?")
@@ -67,17 +71,7 @@ CL100K = (
 )
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 _ENDING = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-O200K = (
-    f"{_WORD}{_UPPER}*{_LOWER}+{_ENDING}|{_WORD}{_UPPER}+{_LOWER}*{_ENDING}"
-    + r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*"
-    + _SPACES
-)
-
-
-def _by_kind(upper: str, lower: str, digits: str, ending: str) -> str:
-    """As `_by_case`, with classes of letters that the model's own pattern names."""
-    words = f"{_WORD}{upper}*{lower}+{ending}|{_WORD}{upper}+{lower}*{ending}"
-    return words + "|" + digits + r"| ?[^\s\p{L}\p{N}]+[\r\n/]*" + _SPACES
+O200K = _by_kind(_UPPER, _LOWER, r"\p{N}{1,3}", _ENDING)
 
 
 _YOUTU = (

@@ -416,19 +416,21 @@ def _pad(vocabulary: Vocabulary, n_ids: int) -> Vocabulary:
     encoder = vocabulary.encoder
     if encoder.scores is not None:
         encoder = replace(encoder, scores=np.append(encoder.scores, np.zeros(n_more, np.float32)))
-    tokens, texts = (_padded(table, n_more) for table in (vocabulary.tokens, vocabulary.texts))
+    tokens, texts = (
+        freeze(np.append(table.offsets, np.full(n_more, table.offsets[-1], np.int32)), table.data)
+        for table in (vocabulary.tokens, vocabulary.texts)
+    )
     return freeze_vocabulary(tokens, texts, types, is_special, vocabulary.eos_ids, encoder)
-
-
-def _padded(table: StringTable, n_more: int) -> StringTable:
-    return freeze(np.append(table.offsets, np.full(n_more, table.offsets[-1], np.int32)), table.data)
 
 
 def _cut(vocabulary: Vocabulary, n_ids: int) -> Vocabulary:
     _refuse_loss(vocabulary, n_ids)
     is_special = np.zeros(n_ids, bool)
     is_special[vocabulary.special_ids[vocabulary.special_ids < n_ids]] = True
-    tokens, texts = (_first_strings(table, n_ids) for table in (vocabulary.tokens, vocabulary.texts))
+    tokens, texts = (
+        freeze(table.offsets[: n_ids + 1].copy(), table.data[: table.offsets[n_ids]].copy())
+        for table in (vocabulary.tokens, vocabulary.texts)
+    )
     types = vocabulary.types[:n_ids].copy()
     return freeze_vocabulary(tokens, texts, types, is_special, vocabulary.eos_ids, _cut_encoder(vocabulary, n_ids))
 
@@ -453,10 +455,6 @@ def _refuse_loss(vocabulary: Vocabulary, n_ids: int) -> None:
                 where=f"token {lost[0]} of {vocabulary.tokens.n_strings}",
                 help=f"give at least {needed}, or leave it out: a mask may be wider than the logits it is applied to",
             )
-
-
-def _first_strings(table: StringTable, n: int) -> StringTable:
-    return freeze(table.offsets[: n + 1].copy(), table.data[: table.offsets[n]].copy())
 
 
 def _cut_encoder(vocabulary: Vocabulary, n_ids: int) -> EncoderData:

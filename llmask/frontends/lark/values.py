@@ -71,12 +71,8 @@ def read_string(text: str, spot: Spot) -> str:
             at.refuse(f"the escape \\{escape} has no meaning", r"write \\ for a backslash")
         return KNOWN_ESCAPES[escape]
 
-    return _without_surrogates(ESCAPE.sub(read, text), spot)
-
-
-def _without_surrogates(text: str, spot: Spot) -> str:
     try:
-        joined = text.encode("utf-16", "surrogatepass").decode("utf-16")
+        joined = ESCAPE.sub(read, text).encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
         spot.refuse("half a surrogate pair is no text", "write the character itself, or both halves")
     return joined

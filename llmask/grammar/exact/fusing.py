@@ -288,7 +288,11 @@ class _Fusion:
         if self.included and not new - self.apart:
             if any(part.is_greedy for part in self.included):
                 return False
-            raise _inclusion_error()
+            raise GrammarError(
+                "a grammar inside this one has lexemes that may go on with what follows it, which exact lexing cannot "
+                "split",
+                help='put a separator behind it (a number may go on with a digit), or use lexer="greedy"',
+            )
         assert new - self.apart, "nothing is left to be split"
         self.n_rounds += 1
         if self.n_rounds > MOST_ROUNDS:
@@ -364,7 +368,11 @@ class _Fusion:
             return EMPTY if part.node == self.nodes.EPSILON else Lexeme(part.node, FUSED)
         if isinstance(expression, Lexeme):
             is_whole = self.fuse and expression.is_longest and expression.node not in self.apart
-            return expression if is_whole else self._spelled_out(expression.node)
+            if is_whole:
+                return expression
+            found = spelled(self.nodes, expression.node)
+            self._spelled.update(found.rules)
+            return found.start
         if isinstance(expression, (TokenSet, Reference, Inclusion)):
             return expression
         if isinstance(expression, Repeat):
@@ -394,12 +402,6 @@ class _Fusion:
             if part is not None:
                 found.append(self._fused(part))
         return found
-
-    def _spelled_out(self, node: int) -> Expression:
-        """A lexeme byte by byte."""
-        found = spelled(self.nodes, node)
-        self._spelled.update(found.rules)
-        return found.start
 
 
 def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
@@ -462,13 +464,6 @@ def _lexemes(leaf: Expression) -> list[int]:
 def _scanned(rules: Rules) -> list[int]:
     edges = rules.edges
     return [edges[at + 2] for at in range(0, len(edges), EDGE_FIELDS) if edges[at + 1] == SCAN]
-
-
-def _inclusion_error() -> GrammarError:
-    return GrammarError(
-        "a grammar inside this one has lexemes that may go on with what follows it, which exact lexing cannot split",
-        help='put a separator behind it (a number may go on with a digit), or use lexer="greedy"',
-    )
 
 
 def _innermost_first(rules: dict[str, Expression]) -> list[str]:
