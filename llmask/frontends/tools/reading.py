@@ -31,6 +31,7 @@ from llmask.frontends.json_schema.reading.inputs import schema_of
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation
 from llmask.frontends.structural_tags.xml_parameters import STYLES
+from llmask.frontends.tools import MARKS
 from llmask.frontends.tools.requests import (
     FAMILIES,
     NAME,
@@ -41,7 +42,6 @@ from llmask.frontends.tools.requests import (
     check_reasoning,
     read_tools,
 )
-from llmask.frontends.tools.writing import MARKS
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 LONGEST_OPENING = 512  # letters from a first mark to the arguments: a name has 128 at most
 BLANKS = " \t\r\n"
-HARMONY = Family("writing.py", "", "", marks=MARKS)
+HARMONY = Family("harmony_tag", "", "", marks=MARKS)
 MOST_LETTERS = 2**24  # of a schema
 MOST_DIGITS = 4000  # of an int; Python refuses more than 4,300
 # the recipient of a message stands before its channel or behind it

@@ -217,7 +217,7 @@ FAMILIES = {
     "minimax-m1": MINIMAX_M1,
     "minimax-m2": MINIMAX_M2,
 }
-HARMONY = "gpt-oss"  # see writing.py
+HARMONY = "gpt-oss"  # see `harmony_tag`
 MODELS = (*FAMILIES, HARMONY)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import llmask
+from llmask.frontends.tools import Arguments, Marks, Writing, harmony_tag
 from llmask.frontends.tools.requests import Pattern, Tool
-from llmask.frontends.tools.writing import Arguments, Marks, Writing, harmony_tag
 from tests.contract.tool_calls import ARGUMENTS, CALLS, TOOLS
 
 MARKS = [
