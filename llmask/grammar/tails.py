@@ -27,7 +27,7 @@ In: `Rules`. Out: `Rules` with the same numbers of rules; components of graphs. 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, NO_GUARD, PRIORITY_FIELDS, SCAN, SKIP, GuardId, RuleId, StateId
@@ -134,6 +134,44 @@ class Network:
         for state, rule in enumerate(rules.state_rules):
             self.states[rule].append(state)
 
+    def may_end(self) -> list[bool]:
+        """For each state, whether its rule may end there without another byte."""
+        steps = (
+            (state, edge.kind, edge.symbol, edge.target)
+            for state, edges in enumerate(self.edges)
+            for edge in edges
+            if edge.kind != SCAN
+        )
+        return may_end(self.rules, steps)
+
+
+def may_end(rules: Rules, edges: Iterable[tuple[int, int, int, int]]) -> list[bool]:
+    """For each state, whether its rule may end there without another byte.
+
+    Parameters
+    ----------
+    edges : state, kind, symbol and target of each edge that skips or calls.
+    """
+    into: list[list[tuple[int, int]]] = [[] for _ in rules.state_rules]  # the state before, and the rule called or -1
+    calls: list[list[tuple[int, int]]] = [[] for _ in rules.names]  # states before and after each call of a rule
+    for state, kind, symbol, target in edges:
+        if kind == SKIP:
+            into[target].append((state, -1))
+        else:
+            into[target].append((state, symbol))
+            calls[symbol].append((state, target))
+    ends = [False] * len(rules.state_rules)
+    waiting = list(rules.finals[::2])
+    while waiting:
+        state = waiting.pop()
+        if ends[state]:
+            continue
+        ends[state] = True
+        waiting += [source for source, rule in into[state] if rule < 0 or ends[rules.rule_starts[rule]]]
+        if rules.rule_starts[rules.state_rules[state]] == state:
+            waiting += [source for source, target in calls[rules.state_rules[state]] if ends[target]]
+    return ends
+
 
 def join_tails(rules: Rules, apart: Container[int] = ()) -> Rules:
     """The same grammar without circles of tail calls, those of rules `apart` left aside: it matters whose runs are."""
@@ -239,39 +277,16 @@ def chain(rules: Rules) -> Rules:
 
     Guards are not looked at.
     """
-    may_end = _may_end(rules)
+    edges = [
+        (state, kind, symbol, target)
+        for state, kind, symbol, target in zip(*(rules.edges[n::EDGE_FIELDS] for n in range(4)), strict=True)
+        if kind != SCAN
+    ]
+    ends = may_end(rules, edges)
     calls: list[list[int]] = [[] for _ in rules.names]
-    for at in range(0, len(rules.edges), EDGE_FIELDS):
-        state, kind, symbol, target = rules.edges[at : at + 4]
-        if kind == CALL and may_end[target]:
+    for state, kind, symbol, target in edges:
+        if kind == CALL and ends[target]:
             calls[rules.state_rules[state]].append(symbol)
     found = [members for members in components(calls) if len(members) > 1 or members[0] in calls[members[0]]]
     rules.chained = array("i", sorted(rule for members in found for rule in members))
     return rules
-
-
-def _may_end(rules: Rules) -> list[bool]:
-    """By state: whether the rule may end there without anything more."""
-    into: list[list[tuple[int, int]]] = [[] for _ in rules.state_rules]  # states before, and rules called from there
-    calling: list[list[tuple[int, int]]] = [[] for _ in rules.names]
-    for at in range(0, len(rules.edges), EDGE_FIELDS):
-        state, kind, symbol, target = rules.edges[at : at + 4]
-        if kind == SKIP:
-            into[target].append((state, -1))
-        elif kind == CALL:
-            into[target].append((state, symbol))
-            calling[symbol].append((state, target))
-    found = [False] * len(rules.state_rules)
-    waiting = list(rules.finals[::2])
-    while waiting:
-        here = waiting.pop()
-        if found[here]:
-            continue
-        found[here] = True
-        waiting += [
-            state for state, rule in into[here] if not found[state] and (rule < 0 or found[rules.rule_starts[rule]])
-        ]
-        rule = rules.state_rules[here]
-        if rules.rule_starts[rule] == here:
-            waiting += [state for state, target in calling[rule] if found[target]]
-    return found

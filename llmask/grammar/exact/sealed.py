@@ -27,7 +27,7 @@ from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Lowered, rebuilt
 from llmask.grammar.inclusion import include
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, SKIP, RuleId
-from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps, may_end
+from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
 
@@ -127,7 +127,7 @@ def _first(rules: Rules, network: Network) -> set[int]:
     found: set[int] = set()
     seen = {rules.rule_starts[rules.start]}
     waiting = list(seen)
-    ends = may_end(network)
+    ends = network.may_end()
     while waiting:
         for kind, symbol, target, *_ in network.edges[waiting.pop()]:
             if kind == SCAN:
@@ -143,7 +143,7 @@ def _first(rules: Rules, network: Network) -> set[int]:
 def _last(rules: Rules, network: Network) -> set[int]:
     """The lexemes that documents end with."""
     found: set[int] = set()
-    ends = may_end(network)
+    ends = network.may_end()
     ending = {rules.start}  # rules at whose end the document may end
     waiting = [rules.start]
     while waiting:
