@@ -1,6 +1,6 @@
 """`llmask check`: what a schema asks of a document, keyword by keyword, and whether documents fulfil it.
 
-Documents are tested against grammars of all other notations, too, of which there is no ledger.
+Documents are tested against grammars of all other notations, too; these have no ledger.
 
     $ echo -1 > n.json
     $ llmask check '{"type": "integer", "minimum": 1, "title": "n"}' --instance n.json

@@ -9,7 +9,7 @@ a word that is a token is one look-up, the others are merged by one of four meth
     heap     the merges as they are defined, without the test           kernels/encoders/bpe_heap.py
     dropout  as heap, a merge is passed over with a given probability   kernels/encoders/bpe_heap.py
 
-The first three give the same ids; the heap shares nothing with the others and is their judge in the tests, beside the
+The first three give the same ids; the heap shares nothing with the others and is their judge in the tests, besides the
 definition in plain Python (tests/reference/bpe.py).
 
 The arrays are built from a vocabulary by compiled code (`BpeTables`):
@@ -19,7 +19,7 @@ The arrays are built from a vocabulary by compiled code (`BpeTables`):
     trie         longest match                           double_array.py
 
 Two sources of ranks: a list of merges (GGUF, tokenizer.json), or token ids (tiktoken: a pair's rank is the id of the
-token it makes). Merges may name strings that are no tokens; these get ids behind the vocabulary's (`extra`), merge like
+token it makes). Merges may name strings that are no tokens; these get ids after the vocabulary's (`extra`), merge like
 tokens, and are spelled by the tokens of their bytes in the end, as llama.cpp does. In the byte alphabet of GPT-2 every
 byte is one printable character, so that texts of tokens have no blanks.
 

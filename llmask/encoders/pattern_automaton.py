@@ -1,7 +1,7 @@
 r"""From patterns to one table of transitions over classes of characters.
 
 A state of the table is an *ordered* list of instructions that would all take the next character: the order is the
-preference of the pattern, and what stands behind a match is cut off (R. Cox, "Regular expression matching in the wild",
+preference of the pattern, and what comes after a match is cut off (R. Cox, "Regular expression matching in the wild",
 2010, "leftmost-first"). So one pass without backtracking gives what a backtracking engine gives. A match is seen one
 character late, which is all that `(?!\S)` and `$` need: entry [state, class] says whether a match ended *before* that
 character, and where to go with it.

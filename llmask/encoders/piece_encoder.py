@@ -1,7 +1,7 @@
 """SentencePiece vocabularies as their encoders share them: tokens as they are in normalized text, and normalization.
 
 Compiled code reads one table of numbers and addresses. `PieceTable` keeps the arrays that the addresses point to.
-`Normalizer` is the normalization by itself, for encoders that match tokens without the model: blanks put in front,
+`Normalizer` is the normalization by itself, for encoders that match tokens without the model: blanks put before a text,
 doubled ones removed, characters replaced, as the vocabulary says.
 
 `PieceEncoder` makes one compiled call a text, in room that is kept. A line of source takes the compiled code less than

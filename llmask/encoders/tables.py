@@ -7,11 +7,11 @@ contents: wrapping it into an array costs more than encoding a short word.
 Tokens that no text becomes, because their texts are not spelled as their vocabulary spells texts, are in no table
 (`misspelled`):
 
-    byte alphabet   "\u200d" beside "âĢį", which a text becomes: Command R has both, ids 264 and 35927
-    space marks     " the" beside "▁the"
+    byte alphabet   "\u200d" besides "âĢį", which a text becomes: Command R has both, ids 264 and 35927
+    space marks     " the" besides "▁the"
 
-An encoder looks for texts in the spelling of the vocabulary, so such a token is never found; its bytes may be those of
-another one all the same, and a model may write it. (A user-defined one is cut out of a text before.) A vocabulary that
+An encoder looks for texts in the spelling of the vocabulary, so such a token is never found; another one may have its
+bytes all the same, and a model may write it. (A user-defined one is cut out of a text before.) A vocabulary that
 was made of bytes has no spelling, which shows in texts that are all bytes themselves.
 
 In: arrays. Out: addresses. Cost: 1 us an array.

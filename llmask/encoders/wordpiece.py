@@ -1,14 +1,14 @@
 """WordPiece (WPM): words are cut into the longest tokens that fit, from the left.
 
 Devlin et al., "BERT" (2018). The text is normalized and split into words, character by character, by the rules of
-llama.cpp for GGUF files and by those of BERT for tokenizer.json. Tokens that begin a word carry a blank in front (see
+llama.cpp for GGUF files and by those of BERT for tokenizer.json. Tokens that begin a word begin with a blank (see
 `llmask/vocabulary/gguf.py`), so a word is looked up with one. A word with a part that is no token becomes the unknown
 token as a whole. The loop is in `llmask/kernels/encoders/wordpiece_match.py`.
 
-BERT (`tokenization.py`) cleans text of control characters; Chinese characters and punctuation stand alone, the rest is
-lowered and stripped of accents. All of it works on one character at a time, once the text is decomposed; what a
-character becomes is spelled as text in which END_OF_WORD, which is no character, ends a word. llama.cpp differs: of a
-decomposition it keeps the first character only, it strips no accents that stand alone, and characters that are not
+BERT (`tokenization.py`) cleans text of control characters; Chinese characters and punctuation are words of their own,
+the rest is lowered and stripped of accents. All of it works on one character at a time, once the text is decomposed;
+what a character becomes is spelled as text in which END_OF_WORD, which is no character, ends a word. llama.cpp differs:
+of a decomposition it keeps the first character only, it strips no accents that are alone, and characters that are not
 assigned stay. Departure: marks that follow one another are not put into canonical order; stripped ones have none left.
 
 In: text. Out: token ids. Cost: 20 ns a character; 0.5 ms for each 256 characters when one of them is first seen.

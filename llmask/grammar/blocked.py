@@ -1,18 +1,18 @@
 r"""Lexemes that longest match never lets end, because they go on with whatever has to follow them.
 
-    "let" NAME "in"     NAME = /[a-z]+/: behind a NAME only `i` may come, and every NAME goes on with `i`
+    "let" NAME "in"     NAME = /[a-z]+/: after a NAME only `i` may come, and every NAME goes on with `i`
     "/*" TEXT "*/"      TEXT = /(.|\n)+/: the same with `*`
 
 A lexeme A is blocked in a place of the grammar where the text may not end and every byte that may follow is taken:
 
     for each string a of A and each byte b that may follow there,  a b  begins a string of A
 
-No document has it there, so its edge can be left out; then less may follow what stands before it, and more is blocked.
+No document has it there, so its edge can be left out; then less may follow what is before it, and more is blocked.
 Where in the end nothing is derived any more, no document exists. Where A only may be followed by a byte that it takes,
 and need not, nothing is told: see llmask/compiling/dead_ends.py.
 
 No such search is needed where longest match leads into no dead end; there are conditions that are quick to see, and
-enough (`has_no_dead_ends`). Wherever a text stands, let some lexeme end, and go on with the shortest derivation from
+enough (`has_no_dead_ends`). Wherever a text is, let some lexeme end, and go on with the shortest derivation from
 there: first x, then y, ... That reaches an end if each lexeme of a derivation can be written so that it is read as
 such:
 
@@ -26,7 +26,7 @@ such:
 
 In: `Rules` for longest match. Out: what is blocked. Cost: about 2 us an edge; only lexemes that may go on with all
 bytes that follow (`RegexNodes.extensions`) are walked through. The conditions: two looks at each lexeme; for (2) also
-at pairs of which one goes on with a separator, for (3) at all pairs, of which there may be MOST_STEPS.
+at pairs of which one goes on with a separator, for (3) at all pairs, MOST_STEPS of them at most.
 """
 
 from __future__ import annotations

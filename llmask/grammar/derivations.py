@@ -1,6 +1,6 @@
-"""Leftmost derivations, step by step: where one stands, what it can do next, how many bytes it takes at least.
+"""Leftmost derivations, step by step: where it is, what it can do next, how many bytes it takes at least.
 
-    place    a state, what its run counts or carries, and the place behind the call; None where all is derived
+    place    a state, what its run counts or carries, and the place after the call; None where all is derived
 
 Places are numbers; equal ones are the same. Guards are followed as rules.py says, except that a set has only the
 number of its texts: which values are left, the engine knows.

@@ -1,7 +1,7 @@
 r"""The form of a grammar that every text frontend writes: named rules over lexemes, as values that never change.
 
     Lexeme      bytes that the lexer recognises as one terminal: a regex node, how it is written, its name, its priority
-    TokenSet    one token of a set, by its id: a terminal beside the lexer, which never sees it
+    TokenSet    one token of a set, by its id: a terminal besides the lexer, which never sees it
     Reference   a rule, by name
     Sequence    one part after the other
     Choice      one of the options
@@ -16,7 +16,7 @@ is closed. `Lowered` is what becomes of a grammar: rules, and what is said of th
 
 Left, right and mutual recursion, nullable rules and cycles are all right. `lowering.py` turns a grammar into `Rules`,
 the automata that the parser reads; and finds the rules that derive nothing. `str(grammar)` writes it in a
-normal form of Lark's notation, the start rule first and every terminal that has a name once, behind the rules:
+normal form of Lark's notation, the start rule first and every terminal that has a name once, after the rules:
 
     start: "[" (value ("," value)*)? "]"
     value: start | NUMBER

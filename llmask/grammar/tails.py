@@ -13,7 +13,7 @@ Rules that call each other in a circle of tail calls become one network each, wi
 count or carry a set are left alone: their runs have to stay apart.
 
 What no loop can replace is *chained* (`Rules.chained`): the runs of such rules may wait in a long chain for each
-other's end, at the end of which all of them may end at once, and rows hold the chain as one item. It is no matter of
+other's end, where all of them may end at once, and rows hold the chain as one item. It is no matter of
 meaning: rules that are chained, or not, change only how items are kept.
 
     list: item list tail?       after n items, the n runs of list may end, or each of them may read its tail

@@ -16,7 +16,7 @@ gbnf`. Where a grammar is refused the message has the notation that it was read 
     room     what the request may write all in all: its `max_tokens`, and what its context has room for
     left     the room, less what was written before the grammar began (a thought) and less the grammar's tokens
 
-A grammar is asked behind drafts, too, which the request has not written: the grammar's own tokens count, and from the
+A grammar is asked after drafts, too, which the request has not written: the grammar's own tokens count, and from the
 request is known what came before them.
 
 In: the environment, which all processes of a server share; a tokenizer object; texts of grammars; numbers of tokens.

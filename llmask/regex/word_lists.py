@@ -15,8 +15,8 @@ In text the strings are found by the automaton of A. Aho and M. Corasick ("Effic
 bibliographic search", Communications of the ACM 18, 1975), run together with one that reads well-formed UTF-8 only. For
 triggers t and excluded strings x:
 
-    text        no t and no x stands anywhere in it
-    until[t]    ends with t, which begins before any trigger is complete; no x stands anywhere
+    text        no t and no x is in it
+    until[t]    ends with t, which begins before any trigger is complete; no x is in it
 
 So a text that could be the beginning of a trigger may go on as one or as text, and a trigger that is complete ends it.
 Where triggers overlap:

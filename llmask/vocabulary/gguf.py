@@ -2,7 +2,7 @@
 
 How token bytes come from token texts depends on tokenizer.ggml.model:
 
-    gpt2  (BPE)  byte alphabet undone; a text with a character outside of the alphabet stands for itself
+    gpt2  (BPE)  byte alphabet undone; a text with a character outside of the alphabet is itself
     llama (SPM)  U+2581 is a blank, <0xNN> of type BYTE one byte
     t5    (UGM)  as SPM
     gemma4       as SPM, with merges in place of scores; gpt2 with one of CHARACTER_MERGES as tokenizer.ggml.pre, too

@@ -17,7 +17,7 @@ that it was. Other programs pass over such fields.
 
 The `gguf` package's GGUFReader builds an object for every string (8.4 s for 128,000 tokens).
 
-In: a path. Out: `Section`: fields by name with typed getters. Cost: 5 ms for Llama 3 (7.8 MB), of which most is the
+In: a path. Out: `Section`: fields by name with typed getters. Cost: 5 ms for Llama 3 (7.8 MB), most of it the
 first touch of the pages.
 """
 

@@ -15,14 +15,14 @@ What its normalizer and pre-tokenizer do, as far as our encoders can do it too (
     Prepend, Replace " " by U+2581    blanks as SentencePiece marks them
     Strip and Replace " {2,}"         extra blanks go
     WhitespaceSplit                   words; each gets its blank; where a character map makes all white space blanks
-    Metaspace                         a blank in front, unless there is one; words where it splits
+    Metaspace                         a blank before the text, unless it has one; words where it splits
     BertNormalizer, BertPreTokenizer  see `llmask/encoders/wordpiece.py`
-    ByteLevel and what splits for it  the file's own patterns; a blank in front, unless there is one
+    ByteLevel and what splits for it  the file's own patterns; a blank before the text, unless it has one
 
 Any other part, and these in another order, makes the steps unknown: the vocabulary is encoded by longest match then.
 
 Added tokens are special or user-defined (`"special": true` or not); ids that no token has are UNUSED. End-of-sequence
-ids come from tokenizer_config.json, generation_config.json and config.json beside the file, or from the object, and
+ids come from tokenizer_config.json, generation_config.json and config.json next to the file, or from the object, and
 from well-known names.
 
 In: a path or an object. Out: `Vocabulary`. Cost: 0.3 s for 128,256 tokens, most of it parsing JSON.

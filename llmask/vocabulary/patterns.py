@@ -2,7 +2,7 @@ r"""The regular expressions with which BPE models split text into words, by the 
 
 They are part of a vocabulary: what each model's tokenizer.json says. Several patterns are applied one after the other,
 each to the pieces of the one before. `llmask/encoders/pretokenize.py` runs them. Where llama.cpp writes a pattern in
-another way than the model (its engine knows no `\p{Lu}`), its way stands here, for the ids to be the same; tiktoken
+another way than the model (its engine knows no `\p{Lu}`), its way is here, for the ids to be the same; tiktoken
 encodings and tokenizer.json bring their own.
 
 "tiny_aya", "afmoe" and "superbpe" group digits from the right, which only the package regex can do.

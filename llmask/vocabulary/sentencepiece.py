@@ -4,7 +4,7 @@ A `.model` file is one protocol buffer message (sentencepiece_model.proto). Only
 read here directly, with every length compared with what is left: no protobuf, and no sentencepiece package, is needed.
 
     message   field 1 pieces: 1 text, 2 score float, 3 type      field 2 trainer_spec: 3 kind, 24 blank as suffix,
-              field 3 normalizer_spec: 2 character map, 3 blank in front, 4 extra blanks go, 5 blanks are escaped
+              field 3 normalizer_spec: 2 character map, 3 blank before the text, 4 extra blanks go, 5 blanks are escaped
 
 User-defined pieces are text in which U+2581 is a blank, as in all others. An end-of-sequence id is the piece named by
 the trainer (`eos_piece`), "</s>" unless it says otherwise.

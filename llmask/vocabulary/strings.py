@@ -5,7 +5,7 @@ of loading. Here they are one block with offsets, and an object is made when a s
 
 Texts of tokens, as files spell them, become the bytes of tokens (`decode_texts`):
 
-    BYTE_ALPHABET  each byte is one printable character: "Ġthe" is b" the"; other texts stand for themselves
+    BYTE_ALPHABET  each byte is one printable character: "Ġthe" is b" the"; other texts are themselves
     SPACE_MARK     U+2581 is a blank: "▁the" is b" the"
     escapes        as Python writes bytes: "\n\xe2" (RWKV)
 

@@ -4,9 +4,9 @@ Bytes, not text: a token may hold half of a character. What a token *type* means
 
     NORMAL, UNDEFINED  text in the spelling of the model (byte alphabet or space marks)
     BYTE               one byte, spelled "<0x0A>"
-    USER_DEFINED       text as it stands: people added "<tool>" so that it is one token, and text may contain it
+    USER_DEFINED       text as it is: people added "<tool>" so that it is one token, and text may contain it
     CONTROL            special: marks turns, ends, padding; no text ever produces it
-    UNKNOWN, UNUSED    special: stand for nothing that could be written
+    UNKNOWN, UNUSED    special: nothing that could be written
 
 **Special tokens have no bytes.** "<|eot_id|>" in a document is eight ordinary tokens; the special one can only be
 allowed by its id. End-of-sequence ids are special whatever their type. A chat model ends its turn with a token other

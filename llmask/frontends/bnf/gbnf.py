@@ -12,7 +12,7 @@ r"""GBNF, the grammars of llama.cpp, read as llama.cpp reads them.
     ( ... )     a group, in which a line may end anywhere; elsewhere only after ::= and |
     root        the rule to begin with
 
-What is said of characters is said of code points; U+0000 is none, as its texts end there. Where a rule is defined
+What is said of characters is said of code points; U+0000 is refused, as its texts end there. Where a rule is defined
 twice the last one counts, with a warning. Departures: left recursion is accepted, bounds are kept as they are written
 (llama.cpp refuses 2,000 copies, or takes an upper bound above as none), a range from a higher character to a lower one
 is refused (llama.cpp drops it), and a class only has well-formed UTF-8 (llama.cpp takes bytes such as F5 for the

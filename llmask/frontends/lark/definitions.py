@@ -5,7 +5,7 @@ others begin with the file's name and two underscores, so nothing clashes (`comm
 `COMMON__INT` along). A definition that is listed is the same for the imported file, so `%override` and `%extend`
 reach what that file makes of it. `%ignore` in an imported file is for that file alone.
 
-Files are the grammars that come with lark (`%import common.NUMBER`) and, for paths with a dot in front, those of the
+Files are the grammars that come with lark (`%import common.NUMBER`) and, for paths that begin with a dot, those of the
 directory that the caller gives; what is outside is never read.
 What is read is remembered with the place that it was asked for from, so that a grammar can be compiled again where the
 directory is not. Settings (`%llguidance {...}`) change which texts a grammar has, or masks.

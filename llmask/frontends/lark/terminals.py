@@ -2,12 +2,12 @@ r"""Terminals as lexemes: each is one regular expression, put together from the 
 
 What is made of strings, patterns, ranges and other terminals is put together as a *tree*, because a look-behind in one
 part sees the part before it (`ESCAPED_STRING: "\"" /.*?/ /(?<!\\)(\\\\)*?/ "\""`). What `&`, `~` and `%regex` make has
-no tree; beside them every part is a node of its own.
+no tree; besides them every part is a node of its own.
 
 A lazy quantifier makes its alternative of the terminal end at the first place where it can: its node is R without every
 string that begins with a shorter one of R. In a repetition that ends the terminal each turn is an alternative. Lark,
 whose patterns try one way after the other, says the same where what follows the quantifier cannot be matched in two
-lengths; other patterns are refused. A rule that is `lazy` also ends all terminals that are expected beside it.
+lengths; other patterns are refused. A rule that is `lazy` also ends all terminals that are expected at the same place.
 
 In: trees of terminals, names looked up in the definitions. Out: `Lexeme`s. Cost: that of compiling their patterns.
 """

@@ -1,7 +1,7 @@
 r"""The text of a Lark grammar cut into tokens, the first step of reading it.
 
 White space and comments (`//` and `#`) are left out. A new line ends a statement, unless the next one begins with `|`
-or a parenthesis is open; the token NEWLINE stands for the end of each statement. JSON behind `%json`, `%regex` and
+or a parenthesis is open; the token NEWLINE is the end of each statement. JSON after `%json`, `%regex` and
 `%llguidance` is one token, read by Python's JSON reader, which finds its end.
 Parameters of rules are tokens, too: `::set_bit(2)` after a rule's name, `%if lt([0:3], 5)` after a row.
 Source: lark 1.3, load_grammar.py, `TERMINALS`; llguidance, docs/syntax.md and docs/parametric.md.

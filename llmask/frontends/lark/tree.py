@@ -1,4 +1,4 @@
-"""What the text of a Lark grammar is made of, as it stands there: names are not looked up, files not imported yet.
+"""What the text of a Lark grammar is made of, as it is written: names are not looked up, files not imported yet.
 
 In: nothing. Out: the classes of the tree. Cost: none.
 """

@@ -1,4 +1,4 @@
-r"""Patterns as text to nodes over bytes: what `Compiler.regex`, "pattern" and "format" of JSON schemas stand on.
+r"""Patterns as text to nodes over bytes: for `Compiler.regex`, and "pattern" and "format" of JSON schemas.
 
     text -- python_syntax | ecma_syntax --> tree -- ends, meaning (left_context, equations, atomic) --> node
 

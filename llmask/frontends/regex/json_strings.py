@@ -1,4 +1,4 @@
-r"""The inside of JSON strings: what may stand between the quotes, in every spelling that JSON allows.
+r"""The inside of JSON strings: what may be between the quotes, in every spelling that JSON allows.
 
 A code point may be written raw, unless JSON forbids it (controls below U+0020, quote, backslash) or we do (DEL, as
 llguidance does), or as any escape: the short ones, `\uXXXX` with hexadecimal digits of either case,

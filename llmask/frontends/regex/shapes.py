@@ -12,7 +12,7 @@ and any text.
     search:  ^a$|^b|c|d    becomes    a | b ANY | ANY (c|d) ANY
 
 What a pattern asks about the text around it only the whole text could answer. Lark matches a terminal's pattern in the
-middle of the text, where a look-behind at its start, or a look-ahead at its end, sees the terminals besides it. A
+middle of the text, where a look-behind at its start, or a look-ahead at its end, sees the terminals next to it. A
 lexeme is bytes alone here, so such patterns are refused. Those that look no further than the lexeme itself reaches are
 fine: `"(?!x).*?(?<!\\)"` looks ahead one character, and at least one follows in the lexeme.
 

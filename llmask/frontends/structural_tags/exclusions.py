@@ -6,7 +6,7 @@ r"""Free text without some strings, and until one of them: how models call tools
 be the beginning of a trigger stays possible, a trigger once complete starts its part, and free text may end anywhere.
 Lowered by `fusing.exact_rules` this means what it derives, byte by byte.
 
-Strings may also be excluded from all strings of a JSON document: `excludes` beside a schema.
+Strings may also be excluded from all strings of a JSON document: `excludes` of a schema.
 
     {"type": "json_schema", "json_schema": {"type": "string"}, "excludes": ["</call>"]}
 

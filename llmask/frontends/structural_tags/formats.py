@@ -11,7 +11,7 @@ the tag around it (`any_text`, `triggered_tags`) does not hold that end. Deliber
     any_order           every declared property once, and the required ones, in any order (theirs counts entries only)
     a complete trigger  is never read as text (theirs is where a longer trigger begins with it)
     white space         in JSON is limited as in `json_schema`, where `max_whitespace_cnt` does not say otherwise
-    excluded strings    stand in no string of JSON, of whatever pattern, format or length (theirs: see exclusions.py)
+    excluded strings    are in no string of JSON, of whatever pattern, format or length (theirs: see exclusions.py)
 
 In: a format with its place. Out: an expression, rules, warnings. Cost: that of the schemas.
 """

@@ -5,7 +5,7 @@ r"""A JSON schema of an object in which models write each property as an element
 
 The schema is read as any other (json_schema/), and the rules of its object are written with elements in place of
 members: brackets, commas and colons are left out, and a key is the mark that begins its element. A value that is a
-string is its text, up to the mark that ends the element; everything else is JSON. White space may stand between
+string is its text, up to the mark that ends the element; everything else is JSON. White space may be between
 elements and around values that are not free strings. A value that may be any string is any text, even where it may be
 something else, too, unless the style tells strings. A schema whose type is another one than an object is that of one
 value, with no element around it; a string then does not hold the end of the tag around it, either.

@@ -1,6 +1,6 @@
 r"""Calls of tools, as families of models write them, to structural tags.
 
-    auto         free text, in which calls may stand
+    auto         free text, with calls in it
     required     calls, and nothing else
     none         text without calls
 

@@ -3,7 +3,7 @@
     outside -opening-> arguments -call_end-> outside
                                  in a section: -separator, opening-> arguments ... -end-> outside
 
-Where arguments are elements, a value is JSON where the schema allows what the JSON is, beside the arguments before it,
+Where arguments are elements, a value is JSON where the schema allows what the JSON is, besides the arguments before it,
 and else a text; without a schema it is JSON wherever it can be read so.
 
 In: a family, functions, text. Out: calls, and pieces of them. Cost: some us a call; a step looks at the text since the

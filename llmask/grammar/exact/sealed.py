@@ -1,13 +1,13 @@
 r"""Exact lexing of grammars that include many schemas, without a look into each.
 
-`fusing.exact_rules` looks at every pair of lexemes that may be expected together, those of included rules too, which
+`fusing.exact_rules` looks at every pair of lexemes that may be expected together, lexemes of included rules, too, which
 takes 15 ms a schema. Among the lexemes of one JSON schema the longest match changes nothing
 (json_schema/lexical/lexemes.py), so it is enough to look at its ends. Here each included grammar is a *seal* in the
 grammar around it, a lexeme that begins with the same bytes. The grammar around them is looked at as ever, and then at
 each place of a seal:
 
     before      no other lexeme that is expected with it goes on where a first one of its ends, nor the reverse
-    behind      no lexeme of the included grammar goes on, where a last one of them ends, with a byte that may follow
+    after       no lexeme of the included grammar goes on, where a last one of them ends, with a byte that may follow
 
 so while it is read nothing else is, and its end is where it seems to be. Where that is not so, the longer way is gone.
 

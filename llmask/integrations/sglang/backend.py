@@ -2,7 +2,7 @@
 
 SGLang's classes become parents when the backend is made, so that this module needs no SGLang to be read.
 
-In: keys. Out: grammars of requests, or what says why there is none. Cost: that of compiling.
+In: keys. Out: grammars of requests, or why there is no grammar. Cost: that of compiling.
 """
 
 from __future__ import annotations
