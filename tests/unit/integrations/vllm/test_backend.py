@@ -154,7 +154,7 @@ def test_the_backend_compiles_for_its_model(byte_tokenizer: Any, compiler: Compi
 
 @pytest.fixture(autouse=True)
 def together(monkeypatch: Any) -> None:
-    monkeypatch.setattr("llmask.integrations.vllm.rows.FEW_ROWS", 0)
+    monkeypatch.setattr("llmask.integrations.vllm.backend.FEW_ROWS", 0)
 
 
 def grammars(compiler: llmask.Compiler) -> list[Grammar]:
@@ -195,7 +195,7 @@ def test_a_row_that_cannot_be_filled_keeps_no_other(compiler: llmask.Compiler, m
         return right(self, bitmask, row, budget)
 
     monkeypatch.setattr(llmask.Matcher, "fill_bitmask", fails)
-    monkeypatch.setattr("llmask.integrations.vllm.rows.fill_bitmasks", lambda m, *_: m[-1].fill_bitmask(None))
+    monkeypatch.setattr("llmask.integrations.vllm.backend.fill_bitmasks", lambda m, *_: m[-1].fill_bitmask(None))
     words = np.zeros_like(expected(compiler, made[:3]), shape=(4, 9))
     write_rows(words, made)
     np.testing.assert_array_equal(words[:3], expected(compiler, made[:3]))
