@@ -38,7 +38,7 @@ import numpy as np
 import numpy.typing as npt
 
 from llmask.errors import LimitExceeded
-from llmask.regex.code_points import literal_word
+from llmask.regex.utf8 import literal_word
 from llmask.work import spend
 
 if TYPE_CHECKING:

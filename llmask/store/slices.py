@@ -34,8 +34,9 @@ from ..errors import GrammarError
 from ..frontends.regex import compile_pattern
 from ..kernels.tables.operations import Operation
 from ..kernels.tables.store_layout import STORE
-from ..regex.code_points import TEXT, CodePointSet, utf8_char
+from ..regex.code_points import TEXT, CodePointSet
 from ..regex.nodes import UNBOUNDED
+from ..regex.utf8 import utf8_char
 
 if TYPE_CHECKING:
     from ..regex.nodes import RegexNodes

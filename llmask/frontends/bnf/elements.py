@@ -26,7 +26,8 @@ from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.places import Source, Spot, similar
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, Reference, choice
 from llmask.grammar.token_ranges import read_tokens
-from llmask.regex.code_points import FIRST_SURROGATE, LAST_SURROGATE, MAX_CODE_POINT, utf8_char, utf8_literal
+from llmask.regex.code_points import FIRST_SURROGATE, LAST_SURROGATE, MAX_CODE_POINT
+from llmask.regex.utf8 import utf8_char, utf8_literal
 
 if TYPE_CHECKING:
     from llmask.regex.code_points import CodePointSet

@@ -54,7 +54,8 @@ from llmask.frontends.regex.shapes import (
 )
 from llmask.frontends.regex.shapes import Repeated as RepeatedTree
 from llmask.grammar.expressions import EMPTY, Expression, Lexeme
-from llmask.regex.code_points import TEXT, utf8_char, utf8_literal
+from llmask.regex.code_points import TEXT
+from llmask.regex.utf8 import utf8_char, utf8_literal
 from llmask.work import spend
 
 if TYPE_CHECKING:

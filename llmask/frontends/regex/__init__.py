@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.frontends.regex.json_strings import json_char, json_literal_any_spelling, spell_json
-from llmask.regex.code_points import utf8_char, utf8_literal
+from llmask.regex.utf8 import utf8_char, utf8_literal
 from llmask.work import spend
 
 if TYPE_CHECKING:

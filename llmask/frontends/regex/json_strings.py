@@ -18,7 +18,8 @@ from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError
-from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet, Position, digits_node, utf8_char
+from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
+from llmask.regex.utf8 import Position, digits_node, utf8_char
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes

@@ -40,11 +40,12 @@ from llmask.frontends.regex.json_strings import (
     StringStyle,
     is_short,
 )
-from llmask.regex.code_points import LENGTHS, MAX_CODE_POINT, TEXT, CodePointSet
+from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
+from llmask.regex.utf8 import LENGTHS
 
 if TYPE_CHECKING:
-    from llmask.regex.code_points import Position
     from llmask.regex.nodes import RegexNodes
+    from llmask.regex.utf8 import Position
 
 REFUSED = None
 DEAD = -1

@@ -21,8 +21,7 @@ from llmask.errors import GrammarError, LimitExceeded, LlmaskError
 from llmask.frontends.documents import Place
 from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT, pointer
-from llmask.frontends.structural_tags.exclusions import dispatch
-from llmask.frontends.structural_tags.formats import BASIC_FORMATS, Ends, Entry, Formats, excluded_strings
+from llmask.frontends.structural_tags.formats import BASIC_FORMATS, Ends, Entry, Formats, dispatch, excluded_strings
 from llmask.grammar.exact.sealed import sealed_rules
 from llmask.grammar.expressions import Expression, Grammar, Lowered, Repeat, TokenSet, choice, optional, sequence
 from llmask.grammar.token_ranges import token_named, tokens_of

@@ -63,7 +63,7 @@ from llmask.grammar.kinds import CALL, CALL_NEW, EDGE_FIELDS, SCAN, SKIP, RuleId
 from llmask.grammar.late import lower
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
-from llmask.regex.code_points import utf8_literal
+from llmask.regex.utf8 import utf8_literal
 from llmask.regex.word_lists import free_text
 
 if TYPE_CHECKING:

@@ -50,7 +50,8 @@ from llmask.grammar.lowering import as_repetition, folded
 from llmask.grammar.overlaps import overlaps
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import chain, components, join_tails
-from llmask.regex.code_points import TEXT, literal_word, utf8_char
+from llmask.regex.code_points import TEXT
+from llmask.regex.utf8 import literal_word, utf8_char
 from llmask.regex.word_lists import literals_node, note_stems, stems_of
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from llmask.grammar.token_ranges import included
 from llmask.matching.captures.network import CALL, INCLUDE, SCAN, SKIP, TOKEN, Network
 from llmask.matching.captures.units import ANY_BYTE, Unit, byte_units, lexeme_units
 from llmask.matching.sequence import ALL_TAKEN, Sequence
-from llmask.regex.code_points import literal_word
+from llmask.regex.utf8 import literal_word
 from llmask.store.loaded_grammar import LoadedGrammar
 
 if TYPE_CHECKING:

@@ -36,7 +36,8 @@ from llmask.frontends.json_schema.meaning.ranges import range_of
 from llmask.frontends.json_schema.meaning.string_keywords import string_node
 from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.regex.json_strings import RAW, SHORT_ESCAPES
-from llmask.regex.code_points import TEXT, CodePointSet, utf8_char
+from llmask.regex.code_points import TEXT, CodePointSet
+from llmask.regex.utf8 import utf8_char
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.lexical.numbers import NumberRange

@@ -22,7 +22,8 @@ from llmask.frontends.regex.equations import (
     Spelling,
 )
 from llmask.frontends.regex.json_strings import json_char, json_literal_any_spelling, spell_json
-from llmask.regex.code_points import TEXT, CodePointSet, utf8_char, utf8_literal
+from llmask.regex.code_points import TEXT, CodePointSet
+from llmask.regex.utf8 import utf8_char, utf8_literal
 from tests.reference.json_spellings import spell
 from tests.reference.regex_nodes import RegexNodes
 

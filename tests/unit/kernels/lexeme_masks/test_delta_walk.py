@@ -11,7 +11,7 @@ import pytest
 import llmask
 from llmask.compiling.compiled import CompiledGrammar, lexeme_grammar
 from llmask.frontends.regex import compile_pattern
-from llmask.frontends.structural_tags.exclusions import dispatch
+from llmask.frontends.structural_tags.formats import dispatch
 from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import Grammar, Lexeme
 from llmask.kernels.tables import store_layout
