@@ -15,7 +15,7 @@ from ..forks import cached_property
 from ..frontends.json_schema.reading.options import SchemaOptions
 from ..frontends.json_schema.reading.registries import Taken
 from ..frontends.regex import shorten
-from ..grammar.expressions import Lowered
+from ..grammar.lowered import Lowered
 from ..grammar.rules import MakeVariant, Rules, one_lexeme
 from ..kernels.tables.grammar_layout import GRAMMAR
 from ..matching.matcher import Matcher

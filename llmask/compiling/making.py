@@ -12,7 +12,7 @@ from ..errors import GrammarError, UnsatisfiableSchema
 from ..frontends.json_schema import compile_schema
 from ..frontends.json_schema.meaning.satisfiable import part_without_end
 from ..frontends.regex import compile_pattern
-from ..grammar.expressions import Lowered
+from ..grammar.lowered import Lowered
 from ..regex.word_lists import literals_node
 from ..store.store import Store
 from ..work import spend

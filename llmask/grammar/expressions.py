@@ -12,7 +12,7 @@ r"""The form of a grammar that every text frontend writes: named rules over lexe
     EMPTY       the empty string: a sequence without parts
 
 `Attributes` are what a grammar says of a rule besides what it derives: its name in captures, how it is sampled, when it
-is closed. `Lowered` is what becomes of a grammar: rules, and what is said of them.
+is closed.
 
 Left, right and mutual recursion, nullable rules and cycles are all right. `lowering.py` turns a grammar into `Rules`,
 the automata that the parser reads; and finds the rules that derive nothing. `str(grammar)` writes it in a
@@ -34,7 +34,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import NamedTuple
 
 from llmask.grammar.rules import Rules
@@ -431,22 +430,3 @@ def written(expression: Expression, allowed: int = ANYTHING) -> str:
         )
         is_allowed = allowed == ANYTHING
     return text if is_allowed else f"({text})"
-
-
-MakeLate = Callable[[int], int]
-
-
-class Lowered(NamedTuple):
-    """Rules for `CompiledGrammar`, what their author should know, and the grammar that they were.
-
-    regions   attributes of the rules whose terminals are sampled or closed in a way of their own
-    is_exact  the rules are for exact lexing (fusing.py)
-    make_late writes the states that late skips lead to, where there are some
-    """
-
-    rules: Rules
-    warnings: list[str]
-    grammar: Grammar | None = None
-    regions: Mapping[int, Attributes] = MappingProxyType({})
-    is_exact: bool = False
-    make_late: MakeLate | None = None

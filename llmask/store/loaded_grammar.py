@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import GrammarError, LimitExceeded, LlmaskError
 from ..forks import cached_property
-from ..grammar.expressions import Lowered
+from ..grammar.lowered import Lowered
 from ..grammar.rules import MakeVariant, Rules, Terminal
 from ..kernels.table import Table
 from ..kernels.tables.operations import Operation

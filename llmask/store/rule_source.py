@@ -10,8 +10,8 @@ from array import array
 import numpy as np
 import numpy.typing as npt
 
-from ..grammar.expressions import MakeLate
 from ..grammar.kinds import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS
+from ..grammar.lowered import MakeLate
 from ..grammar.rules import MakeVariant, Rules
 
 
