@@ -64,18 +64,18 @@ def add_grammar_arguments(parser: argparse.ArgumentParser, positional: str = "")
     add_tool_options(parser)
 
 
-def _add_choice(group: argparse._ActionsContainer, option: str, choices: tuple[str, ...], help: str) -> None:
-    """Add an option with a few values, the first of which is its default."""
-    group.add_argument(option, choices=choices, default=choices[0], help=f"{help} (default: {choices[0]})")
+def _choice(choices: tuple[str, ...], help: str) -> dict[str, Any]:
+    """An option with a few values, the first of which is its default: the arguments of `add_argument`."""
+    return {"choices": choices, "default": choices[0], "help": f"{help} (default: {choices[0]})"}
 
 
 def add_lexer_option(parser: argparse.ArgumentParser) -> None:
     """Add the option of `Compiler.lark`."""
-    _add_choice(
-        parser,
+    parser.add_argument(
         "--lexer",
-        ("greedy", "exact"),
-        "terminals of --lark: as long as they can be, or of any length that a rule can use",
+        **_choice(
+            ("greedy", "exact"), "terminals of --lark: as long as they can be, or of any length that a rule can use"
+        ),
     )
 
 
@@ -95,15 +95,18 @@ def add_tool_options(parser: argparse.ArgumentParser) -> None:
         help="text with calls, calls only, text only, or calls of one function (default: auto)",
     )
     group.add_argument("--one-tool-call", action="store_true", help="end behind the first call (default: no)")
-    _add_choice(
-        group,
+    group.add_argument(
         "--reasoning",
-        ("none", "section", "optional", "open"),
-        "a section of reasoning before all else; open: the prompt ends inside of it",
+        **_choice(
+            ("none", "section", "optional", "open"),
+            "a section of reasoning before all else; open: the prompt ends inside of it",
+        ),
     )
-    _add_choice(group, "--tool-property-order", ("any", "declared"), "arguments in any order, or in that of the schema")
-    _add_choice(
-        group, "--tool-unsupported", ("error", "ignore"), "refuse an argument that cannot be enforced, or loosen it"
+    group.add_argument(
+        "--tool-property-order", **_choice(("any", "declared"), "arguments in any order, or in that of the schema")
+    )
+    group.add_argument(
+        "--tool-unsupported", **_choice(("error", "ignore"), "refuse an argument that cannot be enforced, or loosen it")
     )
 
 
@@ -122,8 +125,10 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--indent", metavar="N|TEXT", type=_indent, help="lines indented as by json.dumps(indent=...) (default: free)"
     )
-    _add_choice(group, "--property-order", ("schema", "any"), "properties in the order of the schema or in any")
-    _add_choice(group, "--format", ("assert", "annotate"), "enforce formats or not")
+    group.add_argument(
+        "--property-order", **_choice(("schema", "any"), "properties in the order of the schema or in any")
+    )
+    group.add_argument("--format", **_choice(("assert", "annotate"), "enforce formats or not"))
     group.add_argument(
         "--format-pattern",
         metavar="NAME=PATTERN",
@@ -138,17 +143,17 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
         default="free",
         help="escapes in strings: all, all in free ones only, or letters that may follow a backslash (default: free)",
     )
-    _add_choice(
-        group,
+    group.add_argument(
         "--literals",
-        ("json", "any"),
-        "declared keys and strings of const and enum as json.dumps spells them, or in any way",
+        **_choice(
+            ("json", "any"), "declared keys and strings of const and enum as json.dumps spells them, or in any way"
+        ),
     )
-    _add_choice(
-        group,
+    group.add_argument(
         "--numbers",
-        ("json", "typed", "plain"),
-        "numbers in every writing, integers without fractions, or no exponents either",
+        **_choice(
+            ("json", "typed", "plain"), "numbers in every writing, integers without fractions, or no exponents either"
+        ),
     )
     group.add_argument(
         "--unique-keys", action="store_true", help="never repeat a key, also where that is harmless (default: no)"
@@ -168,8 +173,8 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
         choices=("openapi-3.0",),
         help="what the schema is written in (default: JSON Schema, of the draft that its $schema names)",
     )
-    _add_choice(
-        group, "--unsupported", ("error", "ignore"), "refuse a schema with a keyword that is not enforced, or warn"
+    group.add_argument(
+        "--unsupported", **_choice(("error", "ignore"), "refuse a schema with a keyword that is not enforced, or warn")
     )
 
 
