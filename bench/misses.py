@@ -171,7 +171,7 @@ class Counters(NamedTuple):
 
     @classmethod
     def read(cls, matcher: Any) -> Counters:
-        store, grammar = matcher.store.table.view, matcher.generation.table.view
+        store, grammar = matcher._sequence.store.table.view, matcher._sequence.generation.table.view
         return cls(
             *(store.state_keys.count, store.n_transitions, store.leaps.count),
             *(grammar.kernels.count, grammar.n_configurations, grammar.n_rules),
@@ -180,17 +180,17 @@ class Counters(NamedTuple):
 
 def kind_of_mask(matcher: Any) -> int:
     """MaskKind.NONE where the mask of a sequence is missing."""
-    if matcher.configuration == ENDED:
+    if matcher._sequence.configuration == ENDED:
         return MaskKind.LIST
-    return int(matcher.generation.table.view.configurations[matcher.configuration].mask_kind)
+    return int(matcher._sequence.generation.table.view.configurations[matcher._sequence.configuration].mask_kind)
 
 
 def kind_of_state_mask(matcher: Any) -> int:
     """The kind of the mask of the lexer state where a sequence is."""
-    if matcher.configuration == ENDED:
+    if matcher._sequence.configuration == ENDED:
         return MaskKind.LIST
-    states = matcher.store.table.view.states
-    state = matcher.generation.table.view.configurations[matcher.configuration].state
+    states = matcher._sequence.store.table.view.states
+    state = matcher._sequence.generation.table.view.configurations[matcher._sequence.configuration].state
     return MaskKind.LIST if state == DEAD else int(states[states[state].anonymous].mask_kind)
 
 
@@ -249,7 +249,7 @@ class Reader:
     def _timed(self, matcher: Any, place: str, asked: str, token: int) -> Call:
         is_missing = asked == FILL and kind_of_mask(matcher) == MaskKind.NONE
         lacks_mask = is_missing and kind_of_state_mask(matcher) == MaskKind.NONE
-        tables, before = matcher.generation, Counters.read(matcher)
+        tables, before = matcher._sequence.generation, Counters.read(matcher)
         started = clock()
         if asked == FILL:
             self.engine.fill(matcher)
@@ -258,7 +258,7 @@ class Reader:
         elapsed = clock() - started
         after = Counters.read(matcher)
         new_mask = None if not lacks_mask else LIST if kind_of_state_mask(matcher) == MaskKind.LIST else WORDS
-        if matcher.generation is not tables:
+        if matcher._sequence.generation is not tables:
             built: tuple[str, ...] = (TABLES,)
         elif is_missing or after != before:
             built = built_between(before, after, asked, new_mask)

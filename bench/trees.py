@@ -25,7 +25,7 @@ from bench.vocabularies import SOURCES
 def draw_tree(rng: random.Random, matcher: Any, document: list[int], branches: int, depth: int) -> tuple[Any, ...]:
     """The tree as `Matcher.fill_tree` takes it: the document's next tokens, and beside each some that are allowed."""
     next_token, next_sibling, tokens = [-1], [-1], [-1]
-    words = llmask.allocate_bitmask(1, matcher.store.tokenizer.vocab_size)
+    words = llmask.allocate_bitmask(1, matcher.grammar.tokenizer.vocab_size)
     at, parent = matcher.fork(), 0
     for token in document[:depth]:
         at.fill_bitmask(words)

@@ -43,7 +43,7 @@ def walk_of_llmask() -> tuple[Callable[[], object], int]:
     grammar = llmask.Compiler(tokenizer).json_schema(SCHEMA)
     matcher = grammar.matcher()
     matcher.accept_bytes(TEXT.encode())
-    configuration = matcher.configuration
+    configuration = matcher._sequence.configuration
 
     def walk() -> int:
         return grammar.store.run(Operation.WALK_ALL, configuration, grammar=grammar.table)

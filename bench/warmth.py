@@ -45,7 +45,7 @@ def known_steps(grammar: CompiledGrammar, ids: list[int]) -> tuple[int, int]:
     bitmask = allocate_bitmask(1, grammar.tokenizer.vocab_size)
     n_known = 0
     for number, token in enumerate(ids):
-        if is_missing(matcher):
+        if is_missing(matcher._sequence):
             matcher.fill_bitmask(bitmask)
         else:
             n_known += 1

@@ -73,8 +73,8 @@ PARTS: dict[str, dict[str, Callable[[Entry], bool]]] = {
     },
     "Call": {
         "refused tokens": raising("TokenRejected"),
-        "matchers": calling("accept_token", "accept_bytes", "rollback", "rollback_batch", "matcher"),
-        "bitmasks": calling("fill_bitmask", "fill_bitmasks", "allocate_bitmask", "apply_bitmask"),
+        "matchers": calling("accept_token", "accept_bytes", "rollback", "matcher"),
+        "bitmasks": calling("fill_bitmask", "fill", "allocate_bitmask", "apply_bitmask"),
         "processors": calling("GrammarLogitsProcessor", "generate", "Reasoning"),
     },
     "command line": {"options of commands": lambda entry: entry.help.startswith("see llmask")},

@@ -2,7 +2,7 @@
 
     python examples/thinking.py
 
-`ReasoningMatcher` wraps a matcher and has its methods; `budget` bounds the thinking, whose last tokens can only be
+`Reasoning` makes matchers that think first; `budget` bounds the thinking, whose last tokens can only be
 those of the end. Scores are random here, so the thinking is nonsense and the answer is not. In one call, with
 transformers: give `llmask.Reasoning(grammar, end, budget)` to the processor in the place of a grammar.
 
@@ -21,7 +21,7 @@ import llmask
 tokenizer = llmask.Tokenizer.default()
 answer = llmask.Compiler(tokenizer).choice(["yes", "no", "perhaps"])
 end = tokenizer.encode("</think>", parse_special=True)
-matcher = llmask.ReasoningMatcher(answer.matcher(), end=end, budget=30)
+matcher = llmask.Reasoning(answer, end=end, budget=30).matcher()
 
 rng = np.random.default_rng(1)
 mask = llmask.allocate_bitmask(1, tokenizer.vocab_size)

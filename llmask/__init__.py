@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from .compiling.compiled import CompiledGrammar
     from .compiling.compiler import Compiler
     from .compiling.tool_calls import ToolCallReader, tool_calls
+    from .deprecated import ReasoningMatcher as ReasoningMatcher
+    from .deprecated import accept_batch as accept_batch
+    from .deprecated import fill_bitmasks as fill_bitmasks
+    from .deprecated import read_ahead as read_ahead
+    from .deprecated import rollback_batch as rollback_batch
     from .errors import (
         BudgetError,
         GrammarError,
@@ -28,12 +33,11 @@ if TYPE_CHECKING:
     )
     from .limits import Limits
     from .mask.apply import allocate_bitmask, apply_bitmask
-    from .matching.ahead import read_ahead
-    from .matching.batch import accept_batch, fill_bitmasks, rollback_batch
+    from .matching.batch import Batch
     from .matching.explanation import Explanation, Reason
     from .matching.matcher import Matcher
     from .matching.partial import Position
-    from .matching.reasoning import Reasoning, ReasoningMatcher
+    from .matching.reasoning import Reasoning
     from .samplers.generation import generate
     from .tokenizer.counting.growing import AppendableEncoder, PrependableEncoder
     from .tokenizer.counting.intervals import IntervalCounter
@@ -44,6 +48,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "AppendableEncoder",
+    "Batch",
     "BudgetError",
     "CompiledGrammar",
     "Compiler",
@@ -59,7 +64,6 @@ __all__ = [
     "PrependableEncoder",
     "Reason",
     "Reasoning",
-    "ReasoningMatcher",
     "StreamDecoder",
     "TokenRejected",
     "Tokenizer",
@@ -67,13 +71,9 @@ __all__ = [
     "UnsatisfiableSchema",
     "UnsupportedSchema",
     "VocabularyError",
-    "accept_batch",
     "allocate_bitmask",
     "apply_bitmask",
-    "fill_bitmasks",
     "generate",
-    "read_ahead",
-    "rollback_batch",
     "tool_calls",
     "warm_up",
 ]
@@ -85,6 +85,7 @@ _MODULES = {
     "AppendableEncoder": "tokenizer.counting.growing",
     "PrependableEncoder": "tokenizer.counting.growing",
     "IntervalCounter": "tokenizer.counting.intervals",
+    "Batch": "matching.batch",
     "CompiledGrammar": "compiling.compiled",
     "Compiler": "compiling.compiler",
     "Explanation": "matching.explanation",
@@ -93,19 +94,16 @@ _MODULES = {
     "Position": "matching.partial",
     "Reason": "matching.explanation",
     "Reasoning": "matching.reasoning",
-    "ReasoningMatcher": "matching.reasoning",
     "StreamDecoder": "tokenizer.stream_decoder",
     "Tokenizer": "tokenizer.tokenizer",
     "ToolCallReader": "compiling.tool_calls",
-    "accept_batch": "matching.batch",
     "allocate_bitmask": "mask.apply",
     "apply_bitmask": "mask.apply",
-    "fill_bitmasks": "matching.batch",
     "generate": "samplers.generation",
-    "read_ahead": "matching.ahead",
-    "rollback_batch": "matching.batch",
     "tool_calls": "compiling.tool_calls",
 }
+_OLD_NAMES = ("ReasoningMatcher", "accept_batch", "fill_bitmasks", "read_ahead", "rollback_batch")
+_MODULES |= dict.fromkeys(_OLD_NAMES, "deprecated")
 
 
 def __getattr__(name: str) -> Any:

@@ -36,6 +36,7 @@ from .kernels.values.parse_states import FIRST_TRACKED
 from .kernels.values.text_sets import NO_TEXTS, UNKNOWN_TEXT
 from .kernels.values.transcripts import NO_TRANSCRIPT, VALUE_START
 from .matching.matcher import Matcher
+from .matching.sequence import Sequence
 from .regex.notation import list_in
 from .store.loaded_grammar import LoadedGrammar
 
@@ -174,7 +175,7 @@ class Configuration(NamedTuple):
         return "\n".join(lines)
 
 
-def rules(of: Matcher | LoadedGrammar) -> str:
+def rules(of: Matcher | Sequence | LoadedGrammar) -> str:
     """The rules as they are loaded: without what derives nothing, the start first."""
     reader = _Reader(of)
     start = int(reader.table.array[GRAMMAR.start_rule])
@@ -182,50 +183,56 @@ def rules(of: Matcher | LoadedGrammar) -> str:
     return "\n".join(reader.text.rule(rule) for rule in order)
 
 
-def items(of: Matcher | LoadedGrammar, number: int | None = None) -> tuple[Item, ...]:
+def items(of: Matcher | Sequence | LoadedGrammar, number: int | None = None) -> tuple[Item, ...]:
     """The items of a row's kernel: of the place of a matcher, or of a row by its number."""
     return row(of, number).kernel
 
 
-def row(of: Matcher | LoadedGrammar, number: int | None = None) -> Row:
+def row(of: Matcher | Sequence | LoadedGrammar, number: int | None = None) -> Row:
     """The row at the place of a matcher, or one by its number."""
     reader = _Reader(of)
     return reader.row(reader.row_and_transcript(_here(of))[0] if number is None else number)
 
 
-def rows(of: Matcher | LoadedGrammar) -> list[Row]:
+def rows(of: Matcher | Sequence | LoadedGrammar) -> list[Row]:
     """All rows so far, in the order of their numbers."""
     reader = _Reader(of)
     return [reader.row(number) for number in range(n_rows(of))]
 
 
-def lexer_state(of: Matcher | LoadedGrammar, number: int | None = None) -> LexerState:
+def lexer_state(of: Matcher | Sequence | LoadedGrammar, number: int | None = None) -> LexerState:
     """The lexer state at the place of a matcher, or one by its number."""
     reader = _Reader(of)
     return reader.lexer_state(reader.table.view.configurations[_here(of)].state if number is None else number)
 
 
-def configuration(of: Matcher | LoadedGrammar, number: int | None = None) -> Configuration:
+def configuration(of: Matcher | Sequence | LoadedGrammar, number: int | None = None) -> Configuration:
     """The configuration at the place of a matcher, or one by its number."""
     return _Reader(of).configuration(_here(of) if number is None else number)
 
 
-def n_rows(of: Matcher | LoadedGrammar) -> int:
+def n_rows(of: Matcher | Sequence | LoadedGrammar) -> int:
     """How many rows there are, those of Leo items included."""
-    return int(of.generation.table.view.kernels.count)
+    return int(_tables_of(of).generation.table.view.kernels.count)
 
 
-def _here(of: Matcher | LoadedGrammar) -> int:
-    assert isinstance(of, Matcher), "a grammar has no place: give a number"
-    return int(of.configuration)
+def _here(of: Matcher | Sequence | LoadedGrammar) -> int:
+    sequence = _tables_of(of)
+    assert isinstance(sequence, Sequence), "a grammar has no place: give a number"
+    return int(sequence.configuration)
+
+
+def _tables_of(of: Matcher | Sequence | LoadedGrammar) -> Sequence | LoadedGrammar:
+    """What has the tables."""
+    return of._sequence if isinstance(of, Matcher) else of
 
 
 class _Reader:
     """Reads the tables of a grammar and of its store."""
 
-    def __init__(self, of: Matcher | LoadedGrammar) -> None:
-        grammar = of.grammar if isinstance(of, Matcher) else of
-        self.grammar = grammar
+    def __init__(self, of: Matcher | Sequence | LoadedGrammar) -> None:
+        of = _tables_of(of)
+        self.grammar = of.grammar if isinstance(of, Sequence) else of
         self.generation = of.generation
         self.table = self.generation.table
         self.store = self.grammar.store

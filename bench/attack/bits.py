@@ -88,8 +88,8 @@ class _Doors:
         """Compare some tokens at one place."""
         yes, no = np.flatnonzero(allowed).tolist(), np.flatnonzero(~allowed).tolist()
         tokens = [*rng.sample(yes, min(TOKENS, len(yes))), *rng.sample(no, min(TOKENS, len(no))), *self.always]
-        configuration = matcher.configuration
-        reads_bytes = not may_be_named(matcher, configuration) and not matcher.grammar.limited_rules
+        configuration = matcher._sequence.configuration
+        reads_bytes = not may_be_named(matcher._sequence, configuration) and not matcher.grammar.limited_rules
         llmask.fill_bitmasks([matcher, matcher.fork()], self.batch, threads=2)
         if (self.batch != self.masks.bitmask).any():
             self.tally.fault("a batch has other masks", where, matcher.text())

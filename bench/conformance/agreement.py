@@ -79,7 +79,7 @@ class Checker:
 
     def fault(self, schema: Any, matcher: llmask.Matcher, where: str, tokens: Any, allowed: Any) -> None:
         """Note a difference."""
-        shown = {repr(matcher.store.tokenizer.token_bytes(int(token))): bool(allowed[token]) for token in tokens[:8]}
+        shown = {repr(matcher.grammar.tokenizer.token_bytes(int(token))): bool(allowed[token]) for token in tokens[:8]}
         what = {"schema": schema, "where": where, "text": matcher.text().decode(errors="replace"), "allowed": shown}
         self.faults.append({**what, "n": len(tokens)})
 

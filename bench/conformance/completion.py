@@ -36,6 +36,7 @@ from llmask.kernels import engine
 from llmask.kernels.mask.cell import CELL_CONFIGURATION, CELL_GRAMMAR
 from llmask.kernels.mask.configurations import REFUSED
 from llmask.matching.matcher import Matcher
+from llmask.matching.sequence import Sequence
 
 # weight of what is needed; whether steps correct it; configurations that are looked at besides
 ROUNDS = ((1, False, 200), (2, False, 500))
@@ -81,7 +82,7 @@ class _Tables:
     """What is known of the configurations of one grammar's tables: bounds, and shortest endings."""
 
     def __init__(self, matcher: Matcher, lengths: Lengths) -> None:
-        self.generation = matcher.generation
+        self.generation = matcher._sequence.generation
         self.ways: dict[int, _Way] = {}
         self._found_more: dict[tuple[tuple[int, ...], int], float] = {}  # by kind: bytes beyond the bound
         self._bound = Remaining(matcher, lengths)
@@ -142,14 +143,15 @@ class Found(NamedTuple):
     is_shortest: bool
 
 
-class _Probe(Matcher):
+class _Probe(Sequence):
     """A matcher that is put into one configuration after another and stays in its tables."""
 
     def __init__(self, matcher: Matcher) -> None:
         super().__init__(matcher.grammar)
-        self.generation = matcher.generation
-        self.cell[CELL_GRAMMAR] = matcher.grammar_address
-        self.put(matcher.configuration)
+        here = matcher._sequence
+        self.generation = here.generation
+        self.cell[CELL_GRAMMAR] = here.grammar_address
+        self.put(here.configuration)
 
     def make_room(self) -> None:
         pass
@@ -240,7 +242,7 @@ class Completion:
 
     def _found_in(self, rounds: tuple[tuple[int, bool, int], ...], matcher: Matcher) -> Found:
         probe, tables = _Probe(matcher), self._tables_of(matcher)
-        least, n_steps = tables.needed(matcher.configuration), 0
+        least, n_steps = tables.needed(matcher._sequence.configuration), 0
         for weight, learns, most_steps in rounds:
             found = self._searched(probe, matcher, tables, weight, learns, most_steps + int(min(least, MOST_NEEDED)))
             n_steps += found.n_steps
@@ -250,16 +252,16 @@ class Completion:
 
     def _tables_of(self, matcher: Matcher) -> _Tables:
         """What is known of a matcher's tables, kept for the next search in them."""
-        if self._lengths is None or self._lengths[0] is not matcher.store:
-            self._lengths = matcher.store, Lengths(matcher.store)
-        if self._tables is None or self._tables.generation is not matcher.generation:
+        if self._lengths is None or self._lengths[0] is not matcher._sequence.store:
+            self._lengths = matcher._sequence.store, Lengths(matcher._sequence.store)
+        if self._tables is None or self._tables.generation is not matcher._sequence.generation:
             self._tables = _Tables(matcher, self._lengths[1])
         return self._tables
 
     def _searched(
         self, probe: _Probe, matcher: Matcher, tables: _Tables, weight: int, learns: bool, most_steps: int
     ) -> Found:
-        start = matcher.configuration
+        start = matcher._sequence.configuration
         bound = tables.expected if learns else tables.needed
         least = bound(start)
         # cost, order, bytes that are needed, node, bytes to try (None: not looked at yet)

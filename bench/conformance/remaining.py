@@ -338,11 +338,11 @@ class Remaining:
     """The bound for configurations of one matcher's tables."""
 
     def __init__(self, matcher: Matcher, lengths: Lengths) -> None:
-        self._grammar = Blocks(matcher.generation.table)
-        self._store = Blocks(matcher.store.table)
-        self._views, self._store_views = matcher.generation.table.view, matcher.store.table.view
+        self._grammar = Blocks(matcher._sequence.generation.table)
+        self._store = Blocks(matcher._sequence.store.table)
+        self._views, self._store_views = matcher._sequence.generation.table.view, matcher._sequence.store.table.view
         self._lengths = lengths
-        self._rules = _Rules(matcher.generation, self._grammar, lengths, self._store)
+        self._rules = _Rules(matcher._sequence.generation, self._grammar, lengths, self._store)
         self._start = self._grammar.number(GRAMMAR.start_rule)
         ignored = self._store.items(STORE.lexeme_sets, self._grammar.number(GRAMMAR.ignored))
         self._ignored = ignored[0] if ignored else None

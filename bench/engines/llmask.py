@@ -117,4 +117,4 @@ class LlmaskAhead(Llmask):
     def _read_ahead(sequence: Any) -> None:
         import llmask
 
-        llmask.read_ahead([sequence])
+        llmask.Batch([sequence]).read_ahead()

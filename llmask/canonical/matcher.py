@@ -1,10 +1,10 @@
-"""A matcher whose masks are canonical: they allow only what the tokenizer itself would write.
+"""Masks that are canonical: they allow only what the tokenizer itself would write.
 
-Beside the configuration after every token it keeps the context (kernels/canonical/positions.py). What is known of a
-position lies in the matcher's cell, so that known masks are written, and known tokens taken, by compiled code alone.
+A mark is the context (kernels/canonical/positions.py). What is known of a position lies in the sequence's cell, so that
+known masks are written, and known tokens taken, by compiled code alone.
 
-In: token ids. Out: masks. Cost: 0.5 us a mask and token beside those of the grammar when the position is known; a new
-one some microseconds (kernels/canonical/review.py).
+In: a sequence, token ids. Out: masks. Cost: 0.6 us a mask and token besides those of the grammar when the position is
+known; a new one some microseconds (kernels/canonical/review.py).
 """
 
 from __future__ import annotations
@@ -12,135 +12,83 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import as_integer
 from ..errors import LlmaskError
 from ..kernels.canonical import slots as canonical_slots
 from ..kernels.canonical.steps import show_place, take_known
 from ..kernels.lexer.states import MISS
 from ..kernels.mask.cell import ASK, CELL_CONTEXT, CELL_FILTER, CELL_MAY_END
-from ..kernels.mask.configurations import REFUSED
 from ..kernels.tables.operations import Operation
-from ..matching.matcher import Matcher
-from ..store.generation import Generation
-from ..store.loaded_grammar import LoadedGrammar
+from ..matching.features import Feature
+from ..matching.history import BYTES_TOKEN
 from .review import run
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from ..matching.sequence import Sequence
+    from ..store.loaded_grammar import LoadedGrammar
 
 
-class CanonicalMatcher(Matcher):
+class Canonical(Feature):
     """See `Compiler(canonical=True)`: masks allow the tokens that the tokenizer itself would write, and can go on from.
 
     Where the look ahead was given up a token is allowed that may have no canonical continuation; such positions are
     counted (`CompiledGrammar.n_cut`). Budgets are refused.
 
     Text before the first token is taken to end with a special token. Bytes given to `accept_bytes` are taken as a text
-    of their own: what follows is canonical behind them.
+    of their own: what follows is canonical after them.
     """
 
-    follows_grammar = False
-
-    __slots__ = ("_contexts",)
+    __slots__ = ("_grammar",)
 
     def __init__(self, grammar: LoadedGrammar) -> None:
-        super().__init__(grammar)
-        self._contexts = array("q", (_beginning(grammar),))
-        self._show()
+        super().__init__()
+        self._grammar = grammar
+        table = grammar.store.canonical_table
+        assert table is not None
+        self.marks = array("q", (int(table.array[canonical_slots.START]),))  # the context after a special token
 
-    def _show(self) -> None:
-        """Have the cell show the present position."""
-        show_place(self.cell_address, self._contexts[-1])
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Canonical, (self._grammar,)  # contexts are numbers of this process
 
-    def _build_mask(self) -> None:
-        """Have the cell say what is known of the present position, which is found out where it is not."""
-        if self.cell[CELL_FILTER] == ASK:
-            run(self.generation, self.store, Operation.REVIEW, self.cell_address)
+    def show(self, sequence: Sequence) -> None:
+        """As `Feature.show`."""
+        show_place(sequence.cell_address, self.marks[-1])
 
-    def _fill_within(self, bitmask: Any, row: int, budget: Any) -> bool:
-        raise self._no_budgets()
+    def take(self, sequence: Sequence, token: int, position: int) -> int | None:
+        """As `Feature.take`, and the cell shows the place after it; replaying is for the grammar alone."""
+        if position < len(self.marks) - 1:
+            return None
+        reached: int = take_known(sequence.cell_address, token)
+        if reached == MISS:
+            sequence.make_room()
+            reached = run(sequence.generation, sequence.store, Operation.STEP_CANONICAL, sequence.cell_address, token)
+        return reached
 
-    def _no_budgets(self) -> LlmaskError:
-        return LlmaskError(
+    def note(self, sequence: Sequence, token: int, reached: int, position: int) -> tuple[int, Any]:
+        """As `Feature.note`."""
+        return reached, self.marks[0] if token == BYTES_TOKEN else sequence.cell[CELL_CONTEXT]
+
+    def fill(self, sequence: Sequence, bitmask: Any, row: int, budget: int | None) -> bool | None:
+        """As `Feature.fill`: what is not known of the place is found out."""
+        self._review(sequence)
+        return sequence.fill_known(bitmask, row)
+
+    def _review(self, sequence: Sequence) -> None:
+        """Have the cell say what is known of the place, which is found out where it is not."""
+        sequence.make_room()
+        if sequence.cell[CELL_FILTER] == ASK:
+            run(sequence.generation, sequence.store, Operation.REVIEW, sequence.cell_address)
+
+    def may_end(self, sequence: Sequence) -> bool:
+        """As `Feature.may_end`: the text may be split here as its tokens are."""
+        if sequence.has_ended():
+            return True
+        if sequence.cell[CELL_FILTER] == ASK:
+            self._review(sequence)
+        return bool(sequence.cell[CELL_MAY_END])
+
+    def check_ways(self, sequence: Sequence) -> None:
+        """As `Feature.check_ways`."""
+        raise LlmaskError(
             "a canonical grammar takes no budget: the shortest way to the end need not be canonical",
             help="compile without canonical=True, or do without a budget",
         )
-
-    def least_budget(self, exact: bool = False) -> int:
-        """Refused: the shortest way to the end need not be canonical."""
-        raise self._no_budgets()
-
-    def finishing_tokens(self) -> list[int]:
-        """Refused: the shortest way to the end need not be canonical."""
-        raise self._no_budgets()
-
-    def accept(self, token: int) -> bool:
-        """As `Matcher.accept`."""
-        if type(token) is not int:
-            token = as_integer(token, "a token id")
-        try:
-            return self._take(token)
-        except BaseException:  # compiled code has moved the cell, perhaps
-            self._settle()
-            raise
-
-    def _take(self, token: int) -> bool:
-        try:
-            reached = take_known(self.cell_address, token)
-        except OverflowError:  # no token has a number of more than 63 bits
-            return False
-        if reached == MISS:
-            generation = self.generation
-            if generation.table.bytes_used > generation.room:
-                self.make_room()
-                generation = self.generation
-            reached = run(generation, self.store, Operation.STEP_CANONICAL, self.cell_address, token)
-        if reached == REFUSED:
-            return False
-        self.history.push(token, reached)
-        self._contexts.append(self.cell[CELL_CONTEXT])
-        return True
-
-    def _take_bytes(self, data: bytes, reached: int) -> None:
-        try:
-            super()._take_bytes(data, reached)
-            self._contexts.append(_beginning(self.grammar))
-            self._show()
-        except BaseException:
-            self._settle()
-            raise
-
-    def _settle(self) -> None:
-        self.history.settle()
-        self.history.drop(max(0, len(self.history) + 1 - len(self._contexts)))
-        super()._settle()
-        del self._contexts[len(self.history) + 1 :]
-        self._show()
-
-    def fork(self) -> Self:
-        """As `Matcher.fork`."""
-        twin = super().fork()
-        twin._contexts = self._contexts[:]
-        return twin
-
-    def _move(self, generation: Generation) -> None:
-        try:
-            super()._move(generation)
-        finally:
-            self._show()
-
-    def is_accepting(self) -> bool:
-        """As `Matcher.is_accepting`, and the text may be split here as its tokens are."""
-        if not super().is_accepting() or self.has_ended():
-            return super().is_accepting()
-        if self.cell[CELL_FILTER] == ASK:
-            self.make_room()
-            self._build_mask()
-        return bool(self.cell[CELL_MAY_END])
-
-
-def _beginning(grammar: LoadedGrammar) -> int:
-    """The context behind a special token (kernels/canonical/positions.py)."""
-    table = grammar.store.canonical_table
-    assert table is not None
-    return int(table.array[canonical_slots.START])

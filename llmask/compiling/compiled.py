@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..frontends.regex.groups import Groups
     from ..grammar.expressions import Grammar
     from ..matching.explanation import Explanation
+    from ..matching.features import Feature
     from .ambiguity import Ambiguity
     from .sentences import Sentences
     from .warming import Warmed
@@ -181,8 +182,8 @@ class CompiledGrammar(LoadedGrammar, Shared):
                 return False
         if not isinstance(text, (bytes, bytearray, memoryview)):
             raise LlmaskError(f"a text is str or bytes, not {type(text).__name__}", help="give the document as a str")
-        matcher = Matcher(self)
-        return matcher.take_bytes(bytes(text)) == ALL_TAKEN and matcher.is_accepting()
+        sequence = Matcher(self)._sequence
+        return sequence.take_bytes(bytes(text)) == ALL_TAKEN and sequence.is_accepting()
 
     def explain(self, document: str | bytes) -> Explanation:
         """Why a text is no document of the grammar; false where it is one (`accepts`).
@@ -210,7 +211,7 @@ class CompiledGrammar(LoadedGrammar, Shared):
         data = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else bytes(document)
         from ..explaining.explain import explanation_of_document
 
-        return explanation_of_document(Matcher(self), self._embedded(), data)
+        return explanation_of_document(Matcher(self)._sequence, self._embedded(), data)
 
     def explained(self, sequence: Any, what: Any) -> Explanation:
         """As `LoadedGrammar.explained`."""
@@ -455,64 +456,48 @@ class CompiledGrammar(LoadedGrammar, Shared):
             is valid; `LimitExceeded` where none is known. Canonical grammars, and those with max_tokens, know none.
         stop_tokens : ids that end this sequence besides the vocabulary's ends of sequence, allowed only where it may
             end, also if they have a text. Where one has a text, or the grammar names tokens, no way to the end is
-            known: no budgets, no `finish`.
+            known: no budgets, no `finish`. They do not go with canonical masks.
         terminate_at_end : `Matcher.is_terminated` is true as soon as nothing but the end may follow; the end of
             sequence may still be accepted.
 
         Raises
         ------
         LlmaskError : the prefix is no bytes, or a canonical grammar cannot be put behind one; stop tokens are no ids of
-            the vocabulary, or the grammar is canonical or has max_tokens.
+            the vocabulary; masks are canonical, and there are stop tokens, or the grammar has max_tokens.
         LimitExceeded : put behind the prefix it is too large.
         """
         if not isinstance(prefix, bytes):
             raise LlmaskError(f"a prefix is bytes, not {type(prefix).__name__}", help="give what tokenizer.heal gave")
         if type(on_limit) is not str or on_limit not in ON_LIMIT:
             raise LlmaskError(f'on_limit is "error" or "finish", not {on_limit!r}', help="leave it out")
-        matcher: Matcher
-        stops = self._checked_stops(stop_tokens)
-        if stops:
-            from ..matching.stops import StoppingMatcher, StoppingPrefixedMatcher
+        is_canonical, is_limited = self.store.is_canonical, bool(self.limited_rules)
+        grammar = self
+        features: list[Feature] = []
+        if stop_tokens is not None:
+            from ..matching.stops import Stops
 
-            stopping = StoppingPrefixedMatcher(self, prefix) if prefix else StoppingMatcher(self)
-            stopping.stop_at(stops)
-            matcher = stopping
-        elif self.limited_rules:
-            if prefix or self.store.is_canonical:
-                raise LlmaskError(
-                    "a grammar with max_tokens takes no prefix, and its masks are not canonical",
-                    help="take max_tokens out, or do without the other",
-                )
-            from ..matching.max_tokens import ClosingMatcher
-
-            matcher = ClosingMatcher(self)
-        elif self.store.is_canonical:
-            from ..canonical.matcher import CanonicalMatcher
-
-            matcher = CanonicalMatcher(self._behind(prefix) if prefix else self)
+            stops = Stops(stop_tokens, self.store.tokenizer)
+            features += [stops] if stops.stop_tokens else []
+        if prefix and is_canonical:
+            grammar = self._behind(prefix)
         elif prefix:
-            from ..matching.healing import PrefixedMatcher
+            from ..matching.healing import Healing
 
-            matcher = PrefixedMatcher(self, prefix)
-        else:
-            matcher = Matcher(self)
-        matcher.on_limit = on_limit
-        matcher.terminates_at_end = as_flag(terminate_at_end, "terminate_at_end")
-        return matcher
+            features.append(Healing(prefix))
+        if is_limited:
+            from ..matching.max_tokens import Closing
 
-    def _checked_stops(self, stop_tokens: Any) -> frozenset[int]:
-        """The stop tokens that a caller gives."""
-        if stop_tokens is None:
-            return frozenset()
-        from ..matching.stops import checked_stop_tokens
+            features.append(Closing())
+        if is_canonical:
+            if features:
+                raise LlmaskError(
+                    f"{'max_tokens' if is_limited else 'stop tokens'} and canonical masks do not go together",
+                    help="compile without canonical=True; ends of every sequence may be given to the tokenizer as eos",
+                )
+            from ..canonical.matcher import Canonical
 
-        stops = checked_stop_tokens(stop_tokens, self.store.tokenizer)
-        if stops and (self.limited_rules or self.store.is_canonical):
-            raise LlmaskError(
-                "a grammar with max_tokens, or with canonical masks, takes no stop tokens",
-                help="take max_tokens out, compile without canonical=True, or let the tokenizer have more eos ids",
-            )
-        return stops
+            features.append(Canonical(grammar))
+        return Matcher(grammar, tuple(features), on_limit, as_flag(terminate_at_end, "terminate_at_end"))
 
     def _behind(self, prefix: bytes) -> CompiledGrammar:
         """The grammar of a prefix and a document after it, for canonical masks: both are read as one.

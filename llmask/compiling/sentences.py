@@ -20,7 +20,9 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,7 +36,7 @@ from ..kernels.finish.paths import NO_BOUND
 from ..kernels.mask.configurations import REFUSED
 from ..kernels.tables.operations import Operation
 from ..matching.finish import ends_of
-from ..regex.strings import Strings
+from ..regex.strings import Strings, Way
 from .likely import runs_on
 
 if TYPE_CHECKING:
@@ -43,8 +45,7 @@ if TYPE_CHECKING:
     from ..store.loaded_grammar import LoadedGrammar
     from ..store.store import Store
 
-MOST_STEPS = 30_000  # places that the search for a shortest sentence looks at: a fifth of a second
-MOST_BYTES_READ = 100_000  # by the engine in that search: a third of a second
+MOST_STEPS = 30_000  # places and bytes that the search for a shortest sentence looks at beside its own: 0.3 s
 MOST_READ = 5000  # configurations that it looks at where derivations did not help: some seconds
 MOST_TRIES = 10  # random sentences that are too long
 MOST_STEPS_OF_SAMPLE = 20_000  # of one try
@@ -54,30 +55,31 @@ GROWS = 0.3  # how often the shortest ways on are left out while there is room
 ENDS = 0.05  # how often a sample of which nothing is derived ends where it may
 BLANKS = 0.3  # how often something ignored stands between lexemes
 LEXEME_BYTES = (4, 16, 16, 64, 400)  # how long a random lexeme gets before it looks for an end
-ALL_BYTES = np.arange(256, dtype=np.int32)
 
 
 class Node(NamedTuple):
     """A place of the search: how it was come to, and where it is.
 
-    before      number of the node before, -1 at the start
-    byte        what was read since, -1 where nothing was
+    before      the node before, None at the start
+    text        what was read since
     here        configuration
     lexeme      what is left of the lexeme that is being read, or NO_LEXEME
     has_begun   whether a byte of that lexeme was read
     place       behind that lexeme
     n_bytes     read so far
-    n_silent    steps since the last byte
     """
 
-    before: int
-    byte: int
+    before: Node | None
+    text: bytes
     here: int
     lexeme: int
     has_begun: bool
     place: int
     n_bytes: int
-    n_silent: int
+
+
+# bytes at least; bytes read, below 0; whether it is a guess; order; a node, and a way on with a number of its bytes
+Waiting = tuple[float, int, bool, int, Node, Way | None, int]
 
 
 class Sentences:
@@ -134,7 +136,6 @@ class _Reader:
 
     def __init__(self, grammar: LoadedGrammar, missing: LlmaskError | None = None) -> None:
         self._missing = missing
-        self._n_bytes_read = 0
         self._generation = grammar.generation
         if self._generation.table.bytes_used > self._generation.room:
             self._generation = grammar.generation_after(self._generation)
@@ -147,7 +148,7 @@ class _Reader:
         LimitExceeded : the search looks at too many configurations.
         LlmaskError : there is none.
         """
-        found, is_over = self._ending(self._generation.start, MOST_READ)
+        found, is_over = self._ending()
         if found is not None:
             return found
         if is_over and self._missing is not None:
@@ -219,7 +220,7 @@ class _Reader:
             if not live:
                 break
             text.append(random.choice(live))
-            here = self._read(here, text[-1])
+            here = self._read(here, bytes(text[-1:]))
             if here == REFUSED:
                 return None
         return self._ended(here, text)
@@ -240,39 +241,28 @@ class _Reader:
                 return None
             tokens = ends.path(here)
         found = b"".join(map(store.tokenizer.token_bytes, tokens))
-        after = self._read_all(here, found)
+        after = self._read(here, found)
         return found if after != REFUSED and self._may_end(after) else None  # else it needs a named token
 
-    def _ending(self, start: int, most: int) -> tuple[bytes | None, bool]:
-        """The fewest bytes with which a configuration ends, or None, and whether then there are none.
-
-        At most `most` configurations are looked at.
-        """
-        order: list[tuple[int, int, int]] = [(start, -1, -1)]  # configuration, number before, byte
-        known = {start}
+    def _ending(self) -> tuple[bytes | None, bool]:
+        """A shortest text that the engine reads to an end, or None, and whether then there are none."""
+        order = [(self._generation.start, b"")]
+        known = {self._generation.start}
         flags = np.zeros(256, np.int32)
-        for number, (here, _, _) in enumerate(order):  # grows
+        for here, text in order:  # grows
             if self._may_end(here):
-                found = bytearray()
-                while order[number][1] >= 0:
-                    found.append(order[number][2])
-                    number = order[number][1]
-                return bytes(reversed(found)), True
+                return text, True
             self._generation.run(Operation.LIVE_BYTES, here, data=flags)
             for byte in np.flatnonzero(flags).tolist():
-                after = self._read(here, byte)
+                after = self._read(here, bytes((byte,)))
                 if after != REFUSED and after not in known:
                     known.add(after)
-                    order.append((after, number, byte))
-            if len(order) > most:
+                    order.append((after, text + bytes((byte,))))
+            if len(order) > MOST_READ:
                 return None, False
         return None, True
 
-    def _read(self, here: int, byte: int) -> int:
-        self._n_bytes_read += 1
-        return self._generation.run(Operation.ADVANCE, here, data=ALL_BYTES[byte : byte + 1].copy())
-
-    def _read_all(self, here: int, text: bytes) -> int:
+    def _read(self, here: int, text: bytes) -> int:
         return self._generation.run(Operation.ADVANCE, here, data=np.frombuffer(text, np.uint8).astype(np.int32))
 
     def _may_end(self, here: int) -> bool:
@@ -295,6 +285,9 @@ class _Search(_Reader):
         self._nodes = nodes
         self._ignored = ignored
         self._derivations = derivations
+        self._n_steps = 0
+        self._nearest: Node | None = None  # to an end, of those that a search has seen
+        self._known: dict[tuple[int, Way], tuple[list[tuple[int, bytes, int]], Iterator[int]]] = {}  # see `_reached`
 
     # --- a shortest one
 
@@ -306,68 +299,97 @@ class _Search(_Reader):
         LimitExceeded : the search looks at too many places.
         LlmaskError : there is none.
         """
-        derivations = self._derivations
-        nodes = [Node(-1, -1, self._generation.start, NO_LEXEME, False, derivations.start, 0, 0)]
-        waiting = [(derivations.rest_of(derivations.start), 0, 0, 0)]
+        place = self._derivations.start
+        node = Node(None, b"", self._generation.start, NO_LEXEME, False, place, 0)
+        order = count()
+        waiting: list[Waiting] = [(self._derivations.rest_of(place), 0, False, next(order), node, None, 0)]
         seen: set[tuple[int, int, bool, int]] = set()
-        while waiting:
-            *_, number = heappop(waiting)
-            node = nodes[number]
+        most_bytes, least_left = 0, math.inf
+        while waiting and self._n_steps < MOST_STEPS + most_bytes:
+            self._n_steps += 1
+            needed, rank, is_guess, _, node, way, at = heappop(waiting)
+            if way is not None:
+                if is_guess:
+                    exact = node.n_bytes + 1 + self._strings.length(way.target) + self._derivations.rest_of(node.place)
+                    if exact > needed:
+                        heappush(waiting, (exact, rank, False, next(order), node, way, at))
+                        continue
+                reached = self._reached(node.here, way, at)
+                if reached is None:
+                    continue
+                heappush(waiting, (needed, rank, False, next(order), node, way, at + 1))
+                here, text, lexeme = reached
+                node = Node(node, text, here, lexeme, True, node.place, node.n_bytes + len(text))
+                most_bytes = max(most_bytes, node.n_bytes)
             key = node.here, node.lexeme, node.has_begun, node.place
             if key in seen:
                 continue
             seen.add(key)
+            if needed - node.n_bytes < least_left:
+                least_left, self._nearest = needed - node.n_bytes, node
             if node.lexeme == NO_LEXEME and node.place == NOTHING and self._may_end(node.here):
-                return self._spelled(nodes, number)
-            for following, needed in self._after(number, node):
-                if (following.here, following.lexeme, following.has_begun, following.place) not in seen:
-                    rank = following.n_bytes + needed, -following.n_bytes, following.n_silent, len(nodes)
-                    heappush(waiting, rank)
-                    nodes.append(following)
-            if len(nodes) > MOST_STEPS or self._n_bytes_read > MOST_BYTES_READ:
-                found = self._noted_end()
-                if found is not None:
-                    return found
-                break
+                return self._spelled(node)
+            for after, rest in self._silent(node):
+                if (after.here, after.lexeme, after.has_begun, after.place) not in seen:
+                    needed = after.n_bytes + rest
+                    heappush(waiting, (needed, -after.n_bytes, False, next(order), after, None, 0))
+            if node.lexeme != NO_LEXEME:
+                least = max(0, self._strings.length(node.lexeme) - 1)
+                rest = node.n_bytes + 1 + self._derivations.rest_of(node.place)
+                for way in self._strings.ways(node.lexeme):
+                    length = self._strings.lengths.get(way.target)  # what is not known yet may never be asked for
+                    needed = rest + (least if length is None else length)
+                    heappush(waiting, (needed, -node.n_bytes - 1, length is None, next(order), node, way, 0))
+        if waiting:
+            found = self._noted_end()
+            if found is not None:
+                return found
         return super().shortest()
 
-    def _after(self, number: int, node: Node) -> list[tuple[Node, float]]:
-        """The nodes behind one, and the bytes that they need."""
-        found: list[tuple[Node, float]] = []
+    def _reached(self, here: int, way: Way, at: int) -> tuple[int, bytes, int] | None:
+        """A configuration after a byte of a way and what is forced then, the text, and what is left of the lexeme.
+
+        They are numbered, and all different; None where there are no more.
+        """
+        known, left = self._known.setdefault((here, way), ([], iter(way.members)))
+        forced, lexeme = self._strings.forced(way.target)
+        while at >= len(known):
+            byte = next(left, None)
+            if byte is None:
+                return None
+            self._n_steps += 1
+            text = bytes((byte,)) + forced
+            after = self._read(here, text)
+            if after != REFUSED and all(after != other for other, *_ in known):
+                known.append((after, text, lexeme))
+        return known[at]
+
+    def _silent(self, node: Node) -> Iterator[tuple[Node, float]]:
+        """The nodes after one without a byte, and the bytes that they need."""
         rest = self._derivations.rest_of(node.place)
-        silent = node._replace(before=number, byte=-1, n_silent=node.n_silent + 1)
+        before = node, b"", node.here
         if node.lexeme == NO_LEXEME:
             for step in self._derivations.steps(node.place) if node.place != NOTHING else ():
-                found.append((silent._replace(lexeme=step.lexeme, has_begun=False, place=step.place), step.rest))
+                yield Node(*before, step.lexeme, False, step.place, node.n_bytes), step.rest
             if self._ignored is not None:
                 needed = self._strings.lexeme_length(self._ignored) + rest
-                found.append((silent._replace(lexeme=self._ignored, has_begun=False), needed))
-            return found
-        if node.has_begun and self._strings.length(node.lexeme) == 0:
-            found.append((silent._replace(lexeme=NO_LEXEME, has_begun=False), rest))
-        for way in self._strings.ways(node.lexeme):
-            needed = self._strings.length(way.target) + rest
-            reached: dict[int, int] = {}
-            for byte in way.members:
-                here = self._read(node.here, byte)
-                if here != REFUSED:
-                    reached.setdefault(here, byte)
-            for here, byte in reached.items():
-                after = Node(number, byte, here, way.target, True, node.place, node.n_bytes + 1, 0)
-                found.append((after, needed))
-        return found
+                yield Node(*before, self._ignored, False, node.place, node.n_bytes), needed
+        elif node.has_begun and self._strings.length(node.lexeme) == 0:
+            yield Node(*before, NO_LEXEME, False, node.place, node.n_bytes), rest
 
     @staticmethod
-    def _spelled(nodes: list[Node], number: int) -> bytes:
-        found = bytearray()
-        while number >= 0:
-            if nodes[number].byte >= 0:
-                found.append(nodes[number].byte)
-            number = nodes[number].before
-        return bytes(reversed(found))
+    def _spelled(end: Node) -> bytes:
+        found: list[bytes] = []
+        node: Node | None = end
+        while node is not None:
+            found.append(node.text)
+            node = node.before
+        return b"".join(reversed(found))
 
     def _some_sentence(self) -> bytes | None:
         found = self._end_of(self._generation.start, False)
+        if found is None and self._nearest is not None:
+            found = self._ended(self._nearest.here, bytearray(self._spelled(self._nearest)))
         return self._try(Random(0), 0, 1.0, math.inf) if found is None else found
 
     # --- random ones
@@ -419,11 +441,11 @@ class _Search(_Reader):
                 blank = b" "
                 if not self._nodes.matches(self._ignored, blank) or random.random() < 0.1:
                     blank = self._strings.sample(self._ignored, random, 1)
-                after = self._read_all(here, blank + written)
+                after = self._read(here, blank + written)
                 if after != REFUSED:
                     text += blank + written
                     return after
-            after = self._read_all(here, written)
+            after = self._read(here, written)
             if after != REFUSED:
                 text += written
                 return after

@@ -267,14 +267,8 @@ def _spellings(trie: TokenTrie, root: int) -> Iterator[bytes]:
 
 def find_node(trie: TokenTrie, data: bytes) -> int:
     """Node of the trie that some bytes lead to, -1 where there is none."""
-    node = 0
-    for byte in data:
-        first, end = int(trie.child_first[node]), int(trie.child_first[node + 1])
-        at = first + int(np.searchsorted(trie.child_byte[first:end], byte))
-        if at == end or trie.child_byte[at] != byte:
-            return -1
-        node = int(trie.child_node[at])
-    return node
+    nodes = trie.path(data)
+    return nodes[-1] if len(nodes) > len(data) else -1
 
 
 @cache

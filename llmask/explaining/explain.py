@@ -18,8 +18,7 @@ from ..kernels.machine.constants import NO_TOKEN
 from ..matching.expected import named_bytes, named_tokens, refused_token
 from ..matching.explanation import NOTHING_LATER, Explanation, Later, Reason
 from ..matching.json_reader import KEY, NOTHING, STRING
-from ..matching.matcher import Matcher
-from ..matching.sequence import ALL_TAKEN
+from ..matching.sequence import ALL_TAKEN, Sequence
 from ..work import metered
 from .refusals import Refusals, Source
 from .second_look import relaxed_options
@@ -48,7 +47,7 @@ class Embedded(NamedTuple):
     style: str = "json"
 
 
-def explanation_of(matcher: Matcher, schemas: list[Embedded], what: Any) -> Explanation:
+def explanation_of(matcher: Sequence, schemas: list[Embedded], what: Any) -> Explanation:
     """Why a token id, or bytes or a text, cannot come next; see `Matcher.explain`."""
     tokenizer, note, has_ended, is_token = matcher.store.tokenizer, None, False, False
     if isinstance(what, (str, bytes, bytearray, memoryview)):
@@ -75,7 +74,7 @@ def explanation_of(matcher: Matcher, schemas: list[Embedded], what: Any) -> Expl
     return _explained(matcher, schemas, data, has_ended, document, is_token)
 
 
-def explanation_of_document(matcher: Matcher, schemas: list[Embedded], data: bytes) -> Explanation:
+def explanation_of_document(matcher: Sequence, schemas: list[Embedded], data: bytes) -> Explanation:
     """Why bytes are no document; see `CompiledGrammar.explain`. The matcher is at the beginning."""
     begun = matcher.fork()
     if begun.take_bytes(data) == ALL_TAKEN and begun.is_accepting():
@@ -84,13 +83,13 @@ def explanation_of_document(matcher: Matcher, schemas: list[Embedded], data: byt
 
 
 def _explained(
-    matcher: Matcher, schemas: list[Embedded], data: bytes, has_ended: bool, before: bytes, is_token: bool
+    matcher: Sequence, schemas: list[Embedded], data: bytes, has_ended: bool, before: bytes, is_token: bool
 ) -> Explanation:
     """Why bytes, or the end of the document, cannot come next.
 
     Parameters
     ----------
-    matcher : in the state before them; it is not changed.
+    matcher : the sequence in the state before them; it is not changed.
     schemas : of the JSON in its texts, if there is any.
     data : the bytes; some of the first ones may be allowed.
     has_ended : nothing comes after them.
@@ -210,7 +209,7 @@ def _relaxed(source: Source | None, text: Text) -> dict[str, Any]:
         return {}
 
 
-def _expected(sequence: Matcher, source: Source | None, taken: bytes) -> list[str]:
+def _expected(sequence: Sequence, source: Source | None, taken: bytes) -> list[str]:
     """What may come next, in words."""
     words = named_bytes(sequence, sequence.configuration)
     if source is not None:
@@ -221,22 +220,15 @@ def _expected(sequence: Matcher, source: Source | None, taken: bytes) -> list[st
     return [*words, end] if sequence.is_accepting() else words
 
 
-def _nearest(matcher: Matcher, data: bytes) -> list[int]:
+def _nearest(matcher: Sequence, data: bytes) -> list[int]:
     """Ids of tokens that may come next, those first that begin with the most bytes of `data`, the shortest of these."""
     words = np.zeros((1, matcher.store.n_words), np.int32)
     matcher.fork().fill_bitmask(words)
     allowed = np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
     trie = matcher.store.tokenizer.trie
-    nodes = [0]
-    for byte in data:
-        children = slice(int(trie.child_first[nodes[-1]]), int(trie.child_first[nodes[-1] + 1]))
-        found = trie.child_node[children][trie.child_byte[children] == byte]
-        if not len(found):
-            break
-        nodes.append(int(found[0]))
     ends, token_at, depth = trie.subtree_end, trie.token, trie.depth
     nearest: list[int] = []
-    for node in reversed(nodes):
+    for node in reversed(trie.path(data)):
         below = np.arange(node, int(ends[node]))
         below = below[token_at[below] != NO_TOKEN]
         below = below[allowed[token_at[below]]]

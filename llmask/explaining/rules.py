@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 
 from .. import debug
-from ..matching.matcher import Matcher
+from ..matching.sequence import Sequence
 
 # How a rule or terminal begins in each notation, after its name.
 DEFINED = {"gbnf": r"[ \t]*::=", "ebnf": r"[ \t]*::=", "lark": r"(?:\{[^}]*\})?(?:\.-?\d+)?(?:\[[^\]]*\])?[ \t]*:"}
 
 
-def dotted_rules(sequence: Matcher, kind: str = "", text: str = "") -> list[str]:
+def dotted_rules(sequence: Sequence, kind: str = "", text: str = "") -> list[str]:
     """The rules that are being read, the innermost first.
 
     Parameters

@@ -32,12 +32,13 @@ at pairs of which one goes on with a separator, for (3) at all pairs, MOST_STEPS
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.grammar import overlaps
-from llmask.grammar.derivations import shortest_ends
+from llmask.grammar.derivations import Rests
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN, SKIP, SKIP_LATE
 from llmask.grammar.overlaps import Overlaps, following
 from llmask.grammar.rules import Rules
@@ -90,15 +91,14 @@ def blocked(nodes: RegexNodes, strings: Strings, network: Network) -> Verdict:
         found += look.named(network, edges)
         for state, edge in edges:
             network.edges[state].remove(edge)
-        ends = shortest_ends(network, lambda _: 1)
-        if ends[rules.rule_starts[rules.start]] is None:
+        ends = Rests(network, lambda _: 1).ends
+        if ends[rules.rule_starts[rules.start]] == inf:
             return Verdict(found, is_empty=True)
         for state, here in enumerate(network.edges):
             network.edges[state] = [
                 edge
                 for edge in here
-                if ends[edge.target] is not None
-                and (edge.kind in (SCAN, SKIP) or ends[rules.rule_starts[edge.symbol]] is not None)
+                if ends[edge.target] < inf and (edge.kind in (SCAN, SKIP) or ends[rules.rule_starts[edge.symbol]] < inf)
             ]
 
 

@@ -5,28 +5,28 @@
 Places are numbers; equal ones are the same. Guards are followed as rules.py says, except that a set has only the
 number of its texts: which values are left, the engine knows.
 
-`shortest_ends` gives the bytes from each state of a rule to its end. It does not look at guards, so a count that is
-still too low may ask for more: these are lower bounds, and exact without guards. Source: D. Knuth, "A generalization of
-Dijkstra's algorithm", Information Processing Letters 6 (1977): the shortest state is known next, and a call is known
-when the rule and the state after it are.
+`Rests` knows how many bytes a rule takes at least from each of its states to its end.
+A rule takes what its lexemes and the rules that it calls take on the least way: what is called is settled first, and
+rules that call each other go on until nothing falls. Within a rule the states are swept over, back and forth, as most
+edges lead to a later state. Source: D. Knuth, "A generalization of Dijkstra's algorithm", Information Processing
+Letters 6 (1977), whose values these are; R. Bellman's sweeps find them where each rule has few states that lead back.
 
-`Rests` knows what guards ask for, too: a run that lacks members, or items, has to get to an edge that adds one, and to
-write each of them, the last one on a way to the end, the others on ways to the next such edge.
+Guards may ask for more. A run that lacks members, or items, has to get to an edge that adds one, and to write each of
+them, the last one on a way to the end, the others on ways to the next such edge.
 
     object   "{" -> choose -key [add]-> ... value -> after -","-> choose    after -"}"-> end [check required]
     a run in `after` that lacks b and c:   ","  +  b with its value and ","  +  c with its value and "}"
 
-That is no more than it takes, and as much where keys come in any order. What is inside is taken into account from the
-inside out, in rounds.
+That is no more than it takes, and as much where keys come in any order.
 
-In: `Rules`, and the length of each lexeme. Out: steps; a number for each state, None where no end is reached. Cost:
-about 5 us a step; 2 us an edge, with guards that ask for more 6 us an edge and round.
+In: `Rules`, and the length of each lexeme. Out: steps; a number for each state. Cost: about 5 us a step; 0.5 us an
+edge, three times as much in rules with guards that ask for more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from heapq import heappop, heappush
+from collections.abc import Callable
+from itertools import repeat
 from math import inf
 from typing import NamedTuple
 
@@ -49,117 +49,148 @@ from llmask.grammar.kinds import (
     UNBOUNDED,
 )
 from llmask.grammar.rules import Rules
-from llmask.grammar.tails import Edge, Network
+from llmask.grammar.tails import Network, components
 
-MOST_ROUNDS = 12
 Value = int | tuple[frozenset[int], int]  # what a run carries: a count, or named members and how many others
 NOTHING = -1  # the place where all is derived
 NO_LEXEME = -1
-
-
-def shortest_ends(
-    network: Network,
-    lexeme_length: Callable[[int], int],
-    without: Mapping[int, int] | None = None,
-    least: Mapping[int, float] | None = None,
-) -> list[int | None]:
-    """See the module.
-
-    Parameters
-    ----------
-    without : by rule, a guard that is not passed.
-    least : by rule, bytes that it is known to take.
-    """
-    rules = network.rules
-    n_states = len(network.edges)
-    found: list[int | None] = [None] * n_states
-    into: list[list[tuple[int, int, int]]] = [[] for _ in range(n_states)]  # state before, called rule or -1, bytes
-    calls: list[list[tuple[int, int]]] = [[] for _ in rules.names]  # states before and behind
-    lengths: dict[int, int] = {}
-    closed = {} if without is None else without
-    for state, edges in enumerate(network.edges):
-        refused = closed.get(rules.state_rules[state])
-        for edge in edges:
-            if edge.guard == refused:
-                continue
-            if edge.kind == SCAN:
-                if edge.symbol not in lengths:
-                    lengths[edge.symbol] = lexeme_length(edge.symbol)
-                into[edge.target].append((state, -1, lengths[edge.symbol]))
-            elif edge.kind == SKIP:
-                into[edge.target].append((state, -1, 0))
-            else:
-                into[edge.target].append((state, edge.symbol, 0))
-                calls[edge.symbol].append((state, edge.target))
-    inside: list[int | None] = [None] * len(rules.names)
-    waiting = [
-        (0, state)
-        for state in range(n_states)
-        if any(guard != closed.get(rules.state_rules[state]) for guard in network.finals[state])
-    ]
-    while waiting:
-        length, state = heappop(waiting)
-        if found[state] is not None:
-            continue
-        found[state] = length
-        for before, rule, n_bytes in into[state]:
-            called = 0 if rule < 0 else inside[rule]
-            if called is not None and found[before] is None:
-                heappush(waiting, (length + n_bytes + called, before))
-        rule = rules.state_rules[state]
-        if rules.rule_starts[rule] == state:
-            called = inside[rule] = length if least is None else max(length, int(least.get(rule, 0)))
-            for before, behind in calls[rule]:
-                rest = found[behind]
-                if rest is not None and found[before] is None:
-                    heappush(waiting, (called + rest, before))
-    return found
-
-
-class _Adding(NamedTuple):
-    """Bytes from an edge that adds a member to the next one (inf where there is none), and to the end of the rule."""
-
-    to_next: float
-    to_end: float
+NO_RULE = -1  # an edge that calls none; the last of the rules' costs, 0, is its
+Way = tuple[int, int, int, int]  # state, target, bytes of a lexeme, rule that is called
 
 
 class Rests:
-    """The bytes that a run of a rule takes at least, by its state and what it carries."""
+    """The bytes that a run of a rule takes at least, by its state and what it carries.
+
+    Attributes
+    ----------
+    ends : by state, the same whatever guards ask for; inf where no end is reached.
+    """
 
     def __init__(self, network: Network, lexeme_length: Callable[[int], int]) -> None:
-        self._network = network
-        self._rules = network.rules
-        self._ends = shortest_ends(network, lexeme_length)
-        asked = [self._n_asked(guard) for guard in range(len(self._rules.guards) // GUARD_FIELDS)]
+        self._rules = rules = network.rules
+        n_states = len(network.edges)
+        asked = [self._n_asked(guard) for guard in range(len(rules.guards) // GUARD_FIELDS)]
         self._guards: dict[int, int] = {}  # by rule, the one that asks for most
-        for state, edges in enumerate(network.edges):
-            rule = self._rules.state_rules[state]
+        for state, edges in enumerate(network.edges if any(asked) else ()):
+            rule = rules.state_rules[state]
             for guard in (*network.finals[state], *(edge.guard for edge in edges)):
                 if asked[guard] > asked[self._guards.get(rule, NO_GUARD)]:
                     self._guards[rule] = guard
-        least: dict[int, float] = {}
-        for number in range(MOST_ROUNDS if self._guards else 0):
-            if number > 0:
-                self._ends = shortest_ends(network, lexeme_length, least=least)
-            self._free = shortest_ends(network, lexeme_length, self._guards, least)
-            self._measure(lexeme_length, least)
-            starts = {rule: self.at(self._rules.rule_starts[rule], 0) for rule in self._guards}
-            if all(rest is None or rest <= least.get(rule, 0) for rule, rest in starts.items()):
-                break
-            least = {rule: rest for rule, rest in starts.items() if rest is not None}
+        self.ends: list[float] = [inf] * n_states
+        self._free: list[float] = [inf] * n_states  # the same past another guard than that which asks for most
+        self._to_adding: list[float] = [inf] * n_states  # bytes to an edge that adds something
+        # of the edges that add a member to a rule: bytes to the next such edge, to the end, and the difference
+        self._to_next: dict[int, dict[int, float]] = {rule: {} for rule in self._guards}
+        self._to_end: dict[int, dict[int, float]] = {rule: {} for rule in self._guards}
+        self._excess: dict[int, dict[int, float]] = {}
+        self._costs: list[float] = [inf] * len(rules.names) + [0]  # of calling each rule
+        self._steps: list[list[Way]] = [[] for _ in rules.names]
+        self._free_steps: dict[int, list[Way]] = {rule: [] for rule in self._guards}
+        self._adds: dict[int, list[tuple[int, Way]]] = {rule: [] for rule in self._guards}
+        self._callers: list[set[int]] = [set() for _ in rules.names]
+        self._read(network, lexeme_length)
+        calls = [[rule for *_, rule in steps if rule != NO_RULE] for steps in self._steps]
+        for members in components(calls):
+            if len(members) > 1 or members[0] in calls[members[0]]:
+                self._settle_all(members, False)
+            self._settle_all(members, True)
 
     def at(self, state: int, value: Value) -> float | None:
         """Bytes until a run in a state has ended; None where it never does."""
-        end = self._ends[state]
+        end = self.ends[state]
+        if end == inf:
+            return None
+        found = self._asked(state, value)
+        return found if found < inf else end
+
+    def _asked(self, state: int, value: Value) -> float:
+        """The same, inf where what a guard asks for cannot be told."""
+        end = self.ends[state]
         guard = self._guards.get(self._rules.state_rules[state])
-        if end is None or guard is None:
+        if guard is None:
             return end
         members, n_others = self._lacking(guard, value)
         if not members and n_others <= 0:
             return end
-        free = self._free[state]
-        found = min(inf if free is None else free, self._with(state, members, n_others))
-        return max(end, found) if found < inf else end
+        return max(end, min(self._free[state], self._with(state, members, n_others)))
+
+    def _read(self, network: Network, lexeme_length: Callable[[int], int]) -> None:
+        """Read the edges of all rules, those of the last state first."""
+        lengths: dict[int, int] = {}
+        added = [self._added_by(guard) for guard in range(len(self._rules.guards) // GUARD_FIELDS)]
+        for rule, states in enumerate(network.states):
+            steps, guarded_by = self._steps[rule], self._guards.get(rule)
+            for state in reversed(states):
+                if network.finals[state]:
+                    self.ends[state] = 0
+                    if any(guard != guarded_by for guard in network.finals[state]):
+                        self._free[state] = 0
+                for kind, symbol, target, guard, _, _ in network.edges[state]:
+                    n_bytes, called = 0, NO_RULE
+                    if kind == SCAN:
+                        if symbol not in lengths:
+                            lengths[symbol] = lexeme_length(symbol)
+                        n_bytes = lengths[symbol]
+                    elif kind != SKIP:
+                        called = symbol
+                        self._callers[called].add(rule)
+                    step = state, target, n_bytes, called
+                    steps.append(step)
+                    if guarded_by is not None:
+                        if guard != guarded_by:
+                            self._free_steps[rule].append(step)
+                        member = ANOTHER if added[guard] is None and CALL_NEW <= kind < CALL_AGAIN else added[guard]
+                        if member is not None:
+                            self._adds[rule].append((member, step))
+                            self._to_adding[state] = 0
+
+    def _settle_all(self, members: list[int], gives_up: bool) -> None:
+        """Find the costs of rules that call each other, or of one that does not.
+
+        They fall from inf on. What is not told about a guard may be told once the costs of others are known, so only
+        then it is given up.
+        """
+        inside, waiting = set(members), set(members)
+        while waiting:
+            for rule in members:
+                if rule in waiting:
+                    waiting.remove(rule)
+                    if self._settle(rule, gives_up):
+                        waiting |= self._callers[rule] & inside
+
+    def _settle(self, rule: int, gives_up: bool) -> bool:
+        """Lower all values of a rule; whether its cost fell."""
+        self._lower(self.ends, self._steps[rule])
+        if rule in self._guards:
+            self._lower(self._free, self._free_steps[rule])
+            self._lower(self._to_adding, self._steps[rule])
+            to_next, to_end = self._to_next[rule], self._to_end[rule]
+            for member, (_, target, least, called) in self._adds[rule]:
+                n_bytes = least + self._costs[called]
+                for key in (member, ANOTHER):
+                    to_next[key] = min(to_next.get(key, inf), n_bytes + self._to_adding[target])
+                    to_end[key] = min(to_end.get(key, inf), n_bytes + self.ends[target])
+            self._excess[rule] = {key: to_end[key] - n_bytes for key, n_bytes in to_next.items() if n_bytes < inf}
+        start = self._rules.rule_starts[rule]
+        cost = self._asked(start, 0)
+        if cost == inf and gives_up:
+            cost = self.ends[start]
+        is_lower = cost < self._costs[rule]
+        self._costs[rule] = min(cost, self._costs[rule])
+        return is_lower
+
+    def _lower(self, values: list[float], steps: list[Way]) -> None:
+        """Lower the values of states to what their edges lead to, until nothing falls."""
+        costs = self._costs
+        is_lower = True
+        while is_lower:
+            is_lower = False
+            for state, target, n_bytes, rule in steps:
+                value = values[target] + n_bytes + costs[rule]
+                if value < values[state]:
+                    values[state] = value
+                    is_lower = True
+            steps.reverse()
 
     def _n_asked(self, guard: int) -> int:
         kind, low, _, place, _ = self._rules.guards[guard * GUARD_FIELDS : (guard + 1) * GUARD_FIELDS]
@@ -183,70 +214,27 @@ class Rests:
 
     def _with(self, state: int, members: frozenset[int], n_others: float) -> float:
         """Bytes of a run that adds some members and so many others."""
-        to_next = self._to_adding.get(state)
         rule = self._rules.state_rules[state]
-        if to_next is None or n_others > UNBOUNDED:
+        to_next = self._to_next[rule]
+        if n_others > UNBOUNDED or ANOTHER not in to_next:
             return inf
-        adding = [self._adding.get((rule, member)) for member in members]
-        parts = [part for part in adding if part is not None]
-        any_part = self._adding.get((rule, ANOTHER))
-        if len(parts) < len(adding) or any_part is None:
-            return inf
-        if n_others > 0:
-            parts.append(any_part)
-            to_next += (n_others - 1) * any_part.to_next
-        last = [part for part in parts if part.to_next == inf]
+        wanted = [*members, ANOTHER] if n_others > 0 else members
+        found = self._to_adding[state] + (to_next[ANOTHER] * (n_others - 1) if n_others > 1 else 0)
+        among = sum(map(to_next.get, wanted, repeat(inf)))
+        if among < inf:
+            return found + among + min(map(self._excess[rule].__getitem__, wanted))
+        last = [member for member in wanted if to_next.get(member, inf) == inf]
         if len(last) > 1:
             return inf  # an order that is not understood
-        among = sum(part.to_next for part in parts if part.to_next < inf)
-        if last:
-            return to_next + among + last[0].to_end
-        return to_next + among + min(part.to_end - part.to_next for part in parts)
+        among = sum(to_next[member] for member in wanted if member != last[0])
+        return found + among + self._to_end[rule].get(last[0], inf)
 
-    def _measure(self, lexeme_length: Callable[[int], int], least: Mapping[int, float]) -> None:
-        """Find the bytes from each state of a rule that asks for more to an edge that adds something, and of these."""
-        self._to_adding: dict[int, float] = {}
-        self._adding: dict[tuple[int, int], _Adding] = {}
-        into: dict[int, list[tuple[int, float]]] = {}
-        adds: list[tuple[int, int, int, float]] = []  # state, member, target, bytes
-        for rule in self._guards:
-            for state in self._network.states[rule]:
-                for edge in self._network.edges[state]:
-                    n_bytes = self._bytes_of(edge, lexeme_length, least)
-                    if n_bytes is None:
-                        continue
-                    into.setdefault(edge.target, []).append((state, n_bytes))
-                    member = self._added_by(edge)
-                    if member is not None:
-                        adds.append((state, member, edge.target, n_bytes))
-        waiting: list[tuple[float, int]] = [(0, state) for state, *_ in adds]
-        while waiting:
-            n_bytes, state = heappop(waiting)
-            if state not in self._to_adding:
-                self._to_adding[state] = n_bytes
-                for before, more in into.get(state, ()):
-                    heappush(waiting, (n_bytes + more, before))
-        for state, member, target, n_bytes in adds:
-            end = self._ends[target]
-            part = _Adding(n_bytes + self._to_adding.get(target, inf), inf if end is None else n_bytes + end)
-            for key in {(self._rules.state_rules[state], which) for which in (member, ANOTHER)}:
-                known = self._adding.get(key, part)
-                self._adding[key] = _Adding(min(known.to_next, part.to_next), min(known.to_end, part.to_end))
-
-    def _bytes_of(self, edge: Edge, lexeme_length: Callable[[int], int], least: Mapping[int, float]) -> float | None:
-        if edge.kind == SCAN:
-            return lexeme_length(edge.symbol)
-        if edge.kind == SKIP:
-            return 0
-        end = self._ends[self._rules.rule_starts[edge.symbol]]
-        return None if end is None else max(end, least.get(edge.symbol, 0))
-
-    def _added_by(self, edge: Edge) -> int | None:
-        """What an edge adds to what a run carries: a member, ANOTHER, or None."""
-        kind, first, _, more, _ = self._rules.guards[edge.guard * GUARD_FIELDS : (edge.guard + 1) * GUARD_FIELDS]
+    def _added_by(self, guard: int) -> int | None:
+        """What a guard adds to what a run carries: a member, ANOTHER, or None."""
+        kind, first, _, more, _ = self._rules.guards[guard * GUARD_FIELDS : (guard + 1) * GUARD_FIELDS]
         if kind == ADD:
             return first
-        return ANOTHER if (kind == COUNT and more > 0) or CALL_NEW <= edge.kind < CALL_AGAIN else None
+        return ANOTHER if kind == COUNT and more > 0 else None
 
 
 class Step(NamedTuple):

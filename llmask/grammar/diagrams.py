@@ -223,17 +223,18 @@ class Condition(NamedTuple):
         Of members below `passed` none is to come.
         """
         spend(len(self.nodes) // NODES_A_UNIT)
-        fewest = [(inf, inf), (0.0, inf)]
-        for at in range(0, len(self.nodes), NODE_FIELDS):
-            member, absent, there = self.nodes[at : at + NODE_FIELDS]
-            if member in members:
-                fewest.append(fewest[there])
-            elif member < passed:
-                fewest.append(fewest[absent])
-            else:
-                come = fewest[there][0] + 1
-                fewest.append((min(fewest[absent][0], come), min(fewest[absent][1], come)))
-        return fewest[-1][one_more]
+        fewest, fewest_new = [inf, 0.0], [inf, inf]  # members to come, and the same with one that comes at least
+        nodes = iter(self.nodes)
+        for member, absent, there in zip(nodes, nodes, nodes, strict=True):
+            if member in members or member < passed:
+                way = there if member in members else absent
+                fewest.append(fewest[way])
+                fewest_new.append(fewest_new[way])
+                continue
+            come, without, without_new = fewest[there] + 1, fewest[absent], fewest_new[absent]
+            fewest.append(come if come < without else without)
+            fewest_new.append(come if come < without_new else without_new)
+        return (fewest_new if one_more else fewest)[-1]
 
     def can_hold(self, members: Collection[int]) -> bool:
         """Whether a set of some of these members, and no others, fulfils it."""

@@ -124,9 +124,10 @@ class Network:
             rules.priorities[at]: rules.priorities[at + 1 : at + PRIORITY_FIELDS]
             for at in range(0, len(rules.priorities), PRIORITY_FIELDS)
         }
-        for number in range(len(rules.edges) // EDGE_FIELDS):
-            state, *rest = rules.edges[number * EDGE_FIELDS : (number + 1) * EDGE_FIELDS]
-            self.edges[state].append(Edge(*rest, *priorities.get(number, ())))
+        columns = (rules.edges[field::EDGE_FIELDS] for field in range(EDGE_FIELDS))
+        for number, (state, kind, symbol, target, guard) in enumerate(zip(*columns, strict=True)):
+            priority, is_bare = priorities.get(number, (0, 0))
+            self.edges[state].append(Edge(kind, symbol, target, guard, priority, is_bare))
         self.finals: list[list[int]] = [[] for _ in range(n_states)]
         for first in range(0, len(rules.finals), 2):
             self.finals[rules.finals[first]].append(rules.finals[first + 1])

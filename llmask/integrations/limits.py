@@ -186,7 +186,7 @@ class Room:
         if self._free_above < left <= self._seen_at:
             return
         try:
-            n = n_free(self.matcher, left)
+            n = n_free(self.matcher._sequence, left)
         except LlmaskError:  # the mask will tell
             n = 0
         self.is_near, self._seen_at, self._free_above = n == 0, left, left - max(n, 1)
@@ -285,7 +285,7 @@ def check_least_length(matcher: Matcher, least: int, name: str) -> None:
     except LimitExceeded:
         return
     behind = matcher.fork()
-    behind.terminates_at_end = True
+    behind._sequence.terminates_at_end = True
     if len(shortest) < least and behind.try_accept_tokens(shortest) == len(shortest) and behind.is_terminated():
         raise GrammarError(
             f"{name} is {least}, but a document may be complete after {len(shortest)} tokens, where nothing may follow "

@@ -1,15 +1,15 @@
 """A thread that builds the masks which will be asked for next, while the model computes.
 
-    matcher.accept(token)
-    llmask.read_ahead([matcher])       a mask that is not there yet is built beside the model's step
+    batch.accept(tokens)
+    batch.read_ahead()      masks that are not there yet are built while the model computes
     logits = model(...)
-    matcher.fill_bitmask(bitmask)      finds it
+    batch.fill(bitmask)     finds them
 
-What is built belongs to the grammar and is seen by all its sequences, so the thread takes nothing of a matcher but the
+What is built belongs to the grammar and is seen by all its sequences, so the thread takes nothing of a sequence but the
 number of its configuration. It holds the store's lock for one mask at a time. While nobody asks for one it does other
 work, in parts: documents of new grammars are read (compiling/documents.py).
 
-In: matchers. Out: masks in the tables of their grammars. Cost: 1 us for a mask that is there, 5 us for one that is not.
+In: sequences. Out: masks in the tables of their grammars. Cost: 1 us for a mask that is there, 5 us for another.
 """
 
 from __future__ import annotations
@@ -17,19 +17,18 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 import numpy as np
 
-from ..arguments import listed
 from ..errors import LlmaskError
 from ..kernels import engine
 from ..kernels.tables.kinds import Fill
 from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
-from .matcher import Matcher
+from .sequence import Sequence
 
 MOST_WAITING = 4096  # masks; whoever asks for more does without
 HANDING_OVER = 0.001  # seconds until other work begins: a new grammar is handed over, and its first mask built
@@ -70,43 +69,18 @@ _making = threading.Lock()
 _scratch = threading.local()
 
 
-def read_ahead(matchers: Iterable[Matcher | None]) -> int:
-    """Have the masks that these matchers need next built by a helping thread, while the caller does something else.
+def read_ahead(sequence: Sequence) -> bool:
+    """Have the mask that a sequence needs next built by a helping thread; whether it was asked for.
 
-    The next `fill_bitmask` finds what has been built until then, and builds the rest as ever. Nothing else changes, and
-    nothing has to be waited for. Canonical masks, and those of a sequence that finishes, are not read ahead.
-
-    Parameters
-    ----------
-    matchers : None among them is a row without a grammar.
-
-    Returns
-    -------
-    How many masks were asked for: 0 where all are there.
-
-    Raises
-    ------
-    LlmaskError : one of them is no matcher, or they are no list.
-
-    Examples
-    --------
-    >>> import llmask
-    >>> matcher = llmask.Compiler(llmask.Tokenizer.default()).json_object().matcher()
-    >>> matcher.accept_bytes(b'{"never seen before')
-    >>> n_asked = llmask.read_ahead([matcher])
+    It is not where it is there, or where more than the grammar makes it.
     """
-    n_asked = 0
-    for matcher in listed(matchers, "matchers"):
-        if matcher is None:
-            continue
-        if not isinstance(matcher, Matcher):
-            raise LlmaskError(f"a matcher is needed, not {type(matcher).__name__}", help="give grammar.matcher()")
-        if matcher.follows_grammar and is_missing(matcher):
-            reader = _started()
-            if reader.asked.qsize() < MOST_WAITING:
-                reader.asked.put((matcher.generation, matcher.configuration))
-                n_asked += 1
-    return n_asked
+    if not sequence.follows_grammar or not is_missing(sequence):
+        return False
+    reader = _started()
+    if reader.asked.qsize() >= MOST_WAITING:
+        return False
+    reader.asked.put((sequence.generation, sequence.configuration))
+    return True
 
 
 def read_beside(parts: Iterator[int]) -> None:
@@ -116,13 +90,13 @@ def read_beside(parts: Iterator[int]) -> None:
         reader.asked.put(parts)
 
 
-def is_missing(matcher: Matcher) -> bool:
-    """Whether the mask of a matcher is not there."""
-    n_words = matcher.store.n_words
+def is_missing(sequence: Sequence) -> bool:
+    """Whether the mask of a sequence is not there."""
+    n_words = sequence.store.n_words
     row = getattr(_scratch, "row", None)
     if row is None or row.shape[1] < n_words:
         row = _scratch.row = np.zeros((1, n_words), np.int32)
-    return bool(engine.fill_mask(matcher.cell_address, row, 0) == Fill.MISS)
+    return bool(engine.fill_mask(sequence.cell_address, row, 0) == Fill.MISS)
 
 
 def _started() -> _Reader:

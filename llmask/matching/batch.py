@@ -1,4 +1,4 @@
-"""Masks of a whole batch, optionally over several threads (kernels release the GIL).
+"""The matchers of a batch together: masks over several threads (kernels release the GIL), tokens, steps back.
 
 Known masks are written by one call into compiled code a thread: the threads take matchers off a common counter. What
 has to be built first is built afterwards, one after the other, because building takes the store's lock.
@@ -8,13 +8,13 @@ Rows whose budget is near are filled one after the other, too.
 A batch may have rows without a grammar: None in the place of a matcher.
 
 In: matchers and one bitmask. Out: the rows, and whether each restricts.
-Cost: 15 us a batch of 256, and 0.2-0.4 us a known mask and thread.
+Cost: 10 us a batch of 256, and 0.2-0.4 us a known mask and thread.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy as np
 from ..arguments import as_bitmask, as_integer, listed
 from ..errors import LlmaskError
 from ..kernels.tables.kinds import Fill
+from .ahead import read_ahead
 from .budget import checked_budget, restricts_nothing
 from .matcher import Matcher
 from .workers import fill_together
@@ -29,157 +30,175 @@ from .workers import fill_together
 MATCHERS_PER_THREAD = 64  # 25 us of work; a helper that sleeps comes 40 us late, one that is awake at once
 
 
-def fill_bitmasks(
-    matchers: Sequence[Matcher | None],
-    bitmask: Any,
-    rows: Sequence[int] | None = None,
-    threads: int | None = None,
-    budgets: Sequence[int | None] | None = None,
-) -> list[bool]:
-    """Fill one row of a bitmask for each matcher.
+class Batch:
+    """Matchers that go on together, one a row of a bitmask.
 
     Parameters
     ----------
-    matchers : one a row; None: a row without a grammar, which gets all ones.
-    bitmask : int32[batch, n_words], see `Matcher.fill_bitmask`.
-    rows : the row of each matcher; None: 0, 1, 2, ...
-    threads : how many threads fill, the calling one included; None: one for every 64 matchers, at most one a CPU.
-    budgets : the budget of each matcher, see `Matcher.fill_bitmask`; None: without one.
-
-    Returns
-    -------
-    What `fill_bitmask` returned for each matcher; False for None.
+    matchers : one a row; None: a row without a grammar, which allows every token and takes any.
 
     Raises
     ------
-    LlmaskError : the bitmask has another dtype or shape, a row is missing or named twice, a matcher is none;
-        nothing is written then.
-    LimitExceeded, BudgetError, VocabularyError : see `Matcher.fill_bitmask`; other rows may be written.
+    LlmaskError : one of them is no matcher, or they are no list.
+
+    Examples
+    --------
+    >>> import llmask
+    >>> tokenizer = llmask.Tokenizer.default()
+    >>> grammar = llmask.Compiler(tokenizer).choice(["yes", "no"])
+    >>> batch = llmask.Batch([grammar.matcher(), None])
+    >>> bitmask = llmask.allocate_bitmask(2, tokenizer.vocab_size)
+    >>> batch.fill(bitmask)
+    [True, False]
+    >>> batch.accept([tokenizer.encode("yes")[0], 17])
+    [True, True]
     """
-    matchers = listed(matchers, "matchers")
-    n = len(matchers)
-    try:
-        cells = np.array([matcher.cell_address for matcher in matchers], np.int64)
-    except AttributeError:
-        _check_matchers(matchers)
-        return _with_free_rows(matchers, bitmask, rows, threads, budgets)
-    words = as_bitmask(bitmask)
-    if rows is None:
-        chosen = np.arange(n)
-        if n > len(words):
-            raise _no_such_row(len(words), words)
-    else:
-        chosen = _checked_rows(rows, n, words)
-    if budgets is not None:
-        return _within_budgets(matchers, words, chosen.tolist(), threads, listed(budgets, "budgets"))
-    if not words.flags.c_contiguous:
-        return [matcher.fill_bitmask(words, row) for matcher, row in zip(matchers, chosen.tolist(), strict=True)]
-    if threads is None:
-        threads = min(n // MATCHERS_PER_THREAD, os.cpu_count() or 1)
-    threads = max(1, min(as_integer(threads, "the number of threads"), n))
-    statuses = np.empty(n, np.int8)
-    fill_together(cells, chosen, words, statuses, threads)
-    if not statuses.tobytes().strip(b"\0"):
-        return [True] * n
-    assert not Fill.SOME
-    return [
-        status == Fill.SOME or matcher.fill_bitmask(words, row)
-        for status, matcher, row in zip(statuses.tolist(), matchers, chosen.tolist(), strict=True)
-    ]
 
+    def __init__(self, matchers: Iterable[Matcher | None]) -> None:
+        self._matchers: list[Matcher | None] = listed(matchers, "matchers")
+        for matcher in self._matchers:
+            if matcher is not None and not isinstance(matcher, Matcher):
+                raise LlmaskError(
+                    f"a matcher is a Matcher, not {type(matcher).__name__}", help="give what g.matcher() made"
+                )
+        self._sequences = [None if matcher is None else matcher._sequence for matcher in self._matchers]
+        addresses = [0 if sequence is None else sequence.cell_address for sequence in self._sequences]
+        self._cells = np.array(addresses, np.int64)
 
-def accept_batch(matchers: Sequence[Matcher | None], tokens: Any) -> list[bool]:
-    """Take one token into each state.
+    def fill(
+        self,
+        bitmask: Any,
+        rows: Sequence[int] | None = None,
+        threads: int | None = None,
+        budgets: Sequence[int | None] | None = None,
+    ) -> list[bool]:
+        """Fill one row of a bitmask for each matcher.
 
-    Parameters
-    ----------
-    matchers : those of a batch; None: a row without a grammar, which takes every token.
-    tokens : int[n], one for each: a list, NumPy, or torch on the CPU.
+        Parameters
+        ----------
+        bitmask : int32[batch, n_words], see `Matcher.fill_bitmask`.
+        rows : the row of each matcher; None: 0, 1, 2, ...
+        threads : how many threads fill, the calling one included; None: one for every 64 matchers, at most one a CPU.
+        budgets : the budget of each matcher, see `Matcher.fill_bitmask`; None: without one.
 
-    Returns
-    -------
-    Whether each was allowed; where it was not the state is unchanged.
+        Returns
+        -------
+        What `fill_bitmask` returned for each matcher; False for None.
 
-    Raises
-    ------
-    LimitExceeded, LlmaskError : see `Matcher.accept_token`; no state is changed then.
-    """
-    matchers = listed(matchers, "matchers")
-    values = _each_integer(tokens, len(matchers), "token")
-    _check_matchers(matchers)
-    taken: list[bool] = []
-    try:
-        for matcher, token in zip(matchers, values, strict=True):
-            taken.append(matcher is None or matcher.accept(token))
-    except BaseException:
-        for matcher, is_taken in zip(matchers, taken, strict=False):
-            if matcher is not None and is_taken:
-                matcher.rollback(1)
-        raise
-    return taken
+        Raises
+        ------
+        LlmaskError : the bitmask has another dtype or shape, a row is missing or named twice; nothing is written then.
+        LimitExceeded, BudgetError, VocabularyError : see `Matcher.fill_bitmask`; other rows may be written.
+        """
+        words, n = as_bitmask(bitmask), len(self._matchers)
+        if rows is None:
+            chosen = np.arange(n)
+            if n > len(words):
+                raise _no_such_row(len(words), words)
+        else:
+            chosen = _checked_rows(rows, n, words)
+        threads = None if threads is None else as_integer(threads, "the number of threads")
+        if budgets is None and None not in self._sequences:
+            return self._fill_plain(self._cells, list(range(n)), chosen, words, threads)
+        found = [None] * n if budgets is None else _checked_budgets(budgets, n)
+        far = [
+            place
+            for place, (sequence, budget) in enumerate(zip(self._sequences, found, strict=True))
+            if sequence is not None
+            and (budget is None or (not sequence.features and restricts_nothing(sequence, budget)))
+        ]
+        restricts = [False] * n
+        told = self._fill_plain(self._cells[far], far, chosen[far], words, threads)
+        for place, is_restricted in zip(far, told, strict=True):
+            restricts[place] = is_restricted
+        for place in sorted({*range(n)}.difference(far)):
+            sequence, row = self._sequences[place], int(chosen[place])
+            if sequence is None:
+                words[row] = -1
+            else:
+                restricts[place] = sequence.fill_bitmask(words, row, found[place])
+        return restricts
 
+    def _fill_plain(self, cells: Any, places: list[int], rows: Any, words: Any, threads: int | None) -> list[bool]:
+        """Fill rows without a budget, those that are known together."""
+        sequences = [sequence for place in places if (sequence := self._sequences[place]) is not None]
+        n = len(sequences)
+        statuses = np.full(n, Fill.MISS, np.int8)
+        if words.flags.c_contiguous:
+            if threads is None:
+                threads = min(n // MATCHERS_PER_THREAD, os.cpu_count() or 1)
+            fill_together(cells, rows, words, statuses, max(1, min(threads, n)))
+            if not statuses.tobytes().strip(b"\0"):
+                return [True] * n
+            assert not Fill.SOME
+        return [
+            status == Fill.SOME or sequence.fill_bitmask(words, row)
+            for status, sequence, row in zip(statuses.tolist(), sequences, rows.tolist(), strict=True)
+        ]
 
-def rollback_batch(matchers: Sequence[Matcher | None], counts: Any) -> None:
-    """Undo the last tokens of each state.
+    def accept(self, tokens: Any) -> list[bool]:
+        """Take one token into each state.
 
-    Parameters
-    ----------
-    matchers : those of a batch; None: a row without a grammar, for which nothing is done.
-    counts : int[n], how many tokens of each: a list, NumPy, or torch on the CPU.
+        Parameters
+        ----------
+        tokens : int[n], one for each: a list, NumPy, or torch on the CPU.
 
-    Raises
-    ------
-    LlmaskError : one of them has not accepted so many, or a matcher is given twice; no state is changed then.
-    """
-    matchers = listed(matchers, "matchers")
-    values = _each_integer(counts, len(matchers), "count")
-    _check_matchers(matchers)
-    pairs = [(matcher, n) for matcher, n in zip(matchers, values, strict=True) if matcher is not None]
-    if len({id(matcher) for matcher, _ in pairs}) < len(pairs):
-        raise LlmaskError("a matcher is given twice", help="give each matcher once, with the sum of its tokens")
-    for place, (matcher, n) in enumerate(pairs):
-        if not 0 <= n <= len(matcher.history):
-            raise LlmaskError(
-                f"cannot roll back {n} tokens: {len(matcher.history)} were accepted",
-                where=f"matcher {place}",
-                help="give a number between 0 and that",
-            )
-    for matcher, n in pairs:
-        matcher.rollback(n)
+        Returns
+        -------
+        Whether each was allowed; where it was not the state is unchanged.
 
+        Raises
+        ------
+        LimitExceeded, LlmaskError : see `Matcher.accept_token`; no state is changed then.
+        """
+        values = _each_integer(tokens, len(self._matchers), "token")
+        taken: list[bool] = []
+        try:
+            for matcher, token in zip(self._matchers, values, strict=True):
+                taken.append(matcher is None or matcher.accept(token))
+        except BaseException:
+            for matcher, is_taken in zip(self._matchers, taken, strict=False):
+                if matcher is not None and is_taken:
+                    matcher.rollback(1)
+            raise
+        return taken
 
-def _with_free_rows(matchers: list[Any], bitmask: Any, rows: Any, threads: Any, budgets: Any) -> list[bool]:
-    """A batch in which some rows have no grammar: these are set to ones, the others filled as always."""
-    words = as_bitmask(bitmask)
-    chosen = range(len(matchers)) if rows is None else _checked_rows(rows, len(matchers), words).tolist()
-    if rows is None and len(matchers) > len(words):
-        raise _no_such_row(len(words), words)
-    if budgets is not None:
-        budgets = listed(budgets, "budgets")
-        _check_budgets(matchers, budgets)
-    bound = [place for place, matcher in enumerate(matchers) if matcher is not None]
-    found = fill_bitmasks(
-        [matchers[place] for place in bound],
-        words,
-        [chosen[place] for place in bound],
-        threads,
-        None if budgets is None else [budgets[place] for place in bound],
-    )
-    restricts = [False] * len(matchers)
-    for place, is_restricted in zip(bound, found, strict=True):
-        restricts[place] = is_restricted
-    for place, matcher in enumerate(matchers):
-        if matcher is None:
-            words[chosen[place]] = -1
-    return restricts
+    def rollback(self, counts: Any) -> None:
+        """Undo the last tokens of each state; of a row without a grammar nothing.
 
+        Parameters
+        ----------
+        counts : int[n], how many tokens of each: a list, NumPy, or torch on the CPU.
 
-def _check_matchers(matchers: Sequence[Any]) -> None:
-    for matcher in matchers:
-        if matcher is not None and not isinstance(matcher, Matcher):
-            raise LlmaskError(
-                f"a matcher is a Matcher, not {type(matcher).__name__}", help="give what g.matcher() made"
-            ) from None
+        Raises
+        ------
+        LlmaskError : one of them has not accepted so many, or a matcher is given twice; no state is changed then.
+        """
+        values = _each_integer(counts, len(self._matchers), "count")
+        pairs = [(matcher, n) for matcher, n in zip(self._matchers, values, strict=True) if matcher is not None]
+        if len({id(matcher) for matcher, _ in pairs}) < len(pairs):
+            raise LlmaskError("a matcher is given twice", help="give each matcher once, with the sum of its tokens")
+        for place, (matcher, n) in enumerate(pairs):
+            if not 0 <= n <= len(matcher):
+                raise LlmaskError(
+                    f"cannot roll back {n} tokens: {len(matcher)} were accepted",
+                    where=f"matcher {place}",
+                    help="give a number between 0 and that",
+                )
+        for matcher, n in pairs:
+            matcher.rollback(n)
+
+    def read_ahead(self) -> int:
+        """Have the masks that are needed next built by a helping thread, while the caller does something else.
+
+        The next `fill` finds what has been built until then, and builds the rest as ever. Nothing else changes, and
+        nothing has to be waited for. Canonical masks, and those of a sequence that finishes, are not read ahead.
+
+        Returns
+        -------
+        How many masks were asked for: 0 where all are there.
+        """
+        return sum(sequence is not None and read_ahead(sequence) for sequence in self._sequences)
 
 
 def _each_integer(values: Any, n: int, what: str) -> list[int]:
@@ -190,30 +209,12 @@ def _each_integer(values: Any, n: int, what: str) -> list[int]:
     return [value if type(value) is int else as_integer(value, f"a {what}") for value in numbers]
 
 
-def _within_budgets(
-    matchers: Sequence[Matcher], words: Any, rows: list[int], threads: Any, budgets: list[Any]
-) -> list[bool]:
-    """Fill rows whose budget restricts nothing together, the others one by one: their masks are made in Python."""
-    _check_budgets(matchers, budgets)
-    budgets = [None if budget is None else checked_budget(budget) for budget in budgets]
-    far = [
-        place
-        for place, (matcher, budget) in enumerate(zip(matchers, budgets, strict=True))
-        if budget is None or (type(matcher) is Matcher and restricts_nothing(matcher, budget))
-    ]
-    restricts = fill_bitmasks([matchers[place] for place in far], words, [rows[place] for place in far], threads)
-    found = dict(zip(far, restricts, strict=True))
-    return [
-        found[place] if place in found else matcher.fill_bitmask(words, rows[place], budgets[place])
-        for place, matcher in enumerate(matchers)
-    ]
-
-
-def _check_budgets(matchers: Sequence[Any], budgets: Sequence[Any]) -> None:
-    if len(budgets) != len(matchers):
-        raise LlmaskError(
-            f"{len(matchers)} matchers, but {len(budgets)} budgets", help="give one budget, or None, for each matcher"
-        )
+def _checked_budgets(budgets: Any, n: int) -> list[int | None]:
+    """The budget of each of `n` matchers, or None."""
+    found = listed(budgets, "budgets")
+    if len(found) != n:
+        raise LlmaskError(f"{n} matchers, but {len(found)} budgets", help="give one budget, or None, for each matcher")
+    return [None if budget is None else checked_budget(budget) for budget in found]
 
 
 def _checked_rows(rows: Any, n: int, words: Any) -> Any:

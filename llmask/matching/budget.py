@@ -34,8 +34,8 @@ from ..kernels.mask.configurations import ENDED, REFUSED
 from ..kernels.tables.operations import Operation
 from ..work import Meter, in_parts, metered, share, unmetered
 from .finish import SLACK, Inside, Int32s, Reach, ends_of, has_ends
-from .sequence import Sequence
 
+Sequence = Any  # of sequence.py, which calls this module
 FINISH_WORK = 10_000  # units that finishing may take in a step where max_step_work is less
 SEARCH_COST = 8  # microseconds that a unit of a search for an end takes, about
 CLOSING, SIGNS = b'"]}:,', bytes(range(0x21, 0x7F))
@@ -55,14 +55,14 @@ def fill_within(sequence: Sequence, bitmask: Any, row: int, budget: Any) -> bool
         ends = ends_of(sequence.generation)
         configuration = sequence.configuration
         bound = ends.bound(configuration)
-        if not len(sequence.history):
+        if len(sequence.history) <= sequence.begin:
             check_least(n, bound if bound <= n else ends.search(configuration))
         if n > ends.far(configuration):
             return None
         try:
             reach = ends.reach(configuration)
         except LimitExceeded:
-            if len(sequence.history) and n > bound + SLACK:
+            if len(sequence.history) > sequence.begin and n > bound + SLACK:
                 return None
             raise
         is_accepting = sequence.is_accepting()
@@ -107,7 +107,7 @@ def _write_mask(sequence: Sequence, reach: Reach, inside: Inside, most: int, is_
         flags[inside.tokens[inside.first[group] : inside.first[group + 1]]] = True
     flags[reach.tokens] = reach.bounds <= most
     words[:] = np.packbits(flags, bitorder="little").view(np.int32)
-    return int(np.count_nonzero(flags)) < tokenizer.vocab_size
+    return bool(np.count_nonzero(flags) < tokenizer.vocab_size)
 
 
 def least_budget(sequence: Sequence, exact: bool = False) -> int:

@@ -9,7 +9,7 @@ In: a matcher, the tree. Out: rows of a bitmask; the matcher is unchanged. Cost:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,52 +17,52 @@ import numpy.typing as npt
 from ..arguments import as_bitmask, as_integer, no_such_row
 from ..errors import LimitExceeded, LlmaskError
 from ..kernels import engine
-from ..kernels.mask.cell import CELL_FILTER, NO_FILTER
 from ..kernels.mask.configurations import ENDED, REFUSED
 from ..kernels.mask.draft_tree import ALLOWED, NEW, NONE, STACKED, STATE_FIELDS, WalkEnd
 from ..kernels.tables.operations import Operation
-from .sequence import Sequence
+
+if TYPE_CHECKING:
+    from .sequence import Sequence
 
 Nodes = npt.NDArray[np.int64]
 INT64 = np.dtype(np.int64)
-Matcher = Any  # of matcher.py, which calls this module
 ROOT = 0
 
 
 def fill_tree(
-    matcher: Matcher, bitmask: Any, next_token: Any, next_sibling: Any, draft_tokens: Any, row: int = 0
+    sequence: Sequence, bitmask: Any, next_token: Any, next_sibling: Any, draft_tokens: Any, row: int = 0
 ) -> int:
     """See `Matcher.fill_tree`."""
     tokens = _nodes(draft_tokens, "draft_tokens")
     links = _nodes(next_token, "next_token"), _nodes(next_sibling, "next_sibling")
     if not len(links[0]) == len(links[1]) == len(tokens) > 0:
         _check_tree(*links, tokens)
-    return _filled(matcher, _rows(matcher, bitmask, row, len(tokens)), *links, tokens)
+    return _filled(sequence, _rows(sequence, bitmask, row, len(tokens)), *links, tokens)
 
 
-def fill_drafts(matcher: Matcher, bitmask: Any, draft_tokens: Any, row: int = 0) -> int:
+def fill_drafts(sequence: Sequence, bitmask: Any, draft_tokens: Any, row: int = 0) -> int:
     """See `Matcher.fill_drafts`."""
     drafts = _nodes(draft_tokens, "draft_tokens")
     n_nodes = len(drafts) + 1
     next_token = np.arange(1, n_nodes + 1)
     next_token[-1] = NONE
     tokens = np.concatenate([[NONE], drafts])
-    return _filled(matcher, _rows(matcher, bitmask, row, n_nodes), next_token, np.full(n_nodes, NONE), tokens) - 1
+    return _filled(sequence, _rows(sequence, bitmask, row, n_nodes), next_token, np.full(n_nodes, NONE), tokens) - 1
 
 
-def _filled(matcher: Matcher, words: Any, next_token: Nodes, next_sibling: Nodes, tokens: Nodes) -> int:
+def _filled(sequence: Sequence, words: Any, next_token: Nodes, next_sibling: Nodes, tokens: Nodes) -> int:
     """How many nodes are allowed, their masks written to the rows of a bitmask."""
-    if matcher.follows_grammar and matcher.cell[CELL_FILTER] == NO_FILTER and words.flags.c_contiguous:
+    if sequence.follows_grammar and words.flags.c_contiguous:
         try:
-            n_allowed = _walk_compiled(matcher, words, next_token, next_sibling, tokens)
+            n_allowed = _walk_compiled(sequence, words, next_token, next_sibling, tokens)
         except LimitExceeded:
-            if matcher.on_limit != "finish":
+            if sequence.on_limit != "finish":
                 raise
             n_allowed = None
         if n_allowed is not None:
             return n_allowed
     _check_tree(next_token, next_sibling, tokens)
-    return _walk_with_forks(matcher, words, next_token.tolist(), next_sibling.tolist(), tokens.tolist())
+    return _walk_with_forks(sequence, words, next_token.tolist(), next_sibling.tolist(), tokens.tolist())
 
 
 def _walk_compiled(sequence: Sequence, words: Any, next_token: Nodes, next_sibling: Nodes, tokens: Nodes) -> int | None:
@@ -102,10 +102,10 @@ def _built_after(sequence: Sequence, configuration: int, token: int) -> int:
 
 
 def _walk_with_forks(
-    matcher: Matcher, words: Any, next_token: list[int], next_sibling: list[int], tokens: list[int]
+    sequence: Sequence, words: Any, next_token: list[int], next_sibling: list[int], tokens: list[int]
 ) -> int:
     """The same with a matcher for each node that waits."""
-    waiting = [(ROOT, matcher)]
+    waiting = [(ROOT, sequence)]
     n_allowed = 0
     while waiting:
         node, before = waiting.pop()
@@ -161,9 +161,9 @@ def _check_tree(next_token: Nodes, next_sibling: Nodes, tokens: Nodes) -> None:
         raise LlmaskError("node 0 of a tree has a sibling", help="it is the last accepted token: next_sibling[0] is -1")
 
 
-def _rows(matcher: Matcher, bitmask: Any, row: int, n_rows: int) -> Any:
+def _rows(sequence: Sequence, bitmask: Any, row: int, n_rows: int) -> Any:
     """The rows of the nodes."""
     words, row = as_bitmask(bitmask), as_integer(row, "a row")
-    if row < 0 or row + n_rows > len(words) or words.shape[1] < matcher.store.n_words:
-        raise no_such_row(row + n_rows - 1 if row >= 0 else row, words, matcher.store.n_words)
+    if row < 0 or row + n_rows > len(words) or words.shape[1] < sequence.store.n_words:
+        raise no_such_row(row + n_rows - 1 if row >= 0 else row, words, sequence.store.n_words)
     return words[row : row + n_rows]

@@ -5,6 +5,8 @@ In: a sequence. Out: ids and names. Cost: 2 us.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..arguments import shown
@@ -12,8 +14,8 @@ from ..kernels import engine
 from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
 from ..tokenizer.tokenizer import Tokenizer
-from .sequence import Sequence
 
+Sequence = Any  # of sequence.py, which calls this module
 MOST_SHOWN = 6  # of the tokens of one range, in messages
 
 

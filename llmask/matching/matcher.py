@@ -1,9 +1,9 @@
 """A matcher: one sequence, with all that its users ask of it.
 
-The state is that of a `Sequence` (sequence.py); masks, messages, budgets, captures and what is forced are functions
-over it. Known masks take no lock; a miss builds what is missing, see `Sequence`.
+The state is that of a `Sequence` (sequence.py), which writes masks and takes tokens. What is asked for besides,
+messages, captures, what is forced, is found by functions over it.
 
-In: token ids. Out: bitmasks, verdicts. Cost: about 1 us for a known mask, 0.5 us for a known token.
+In: token ids. Out: bitmasks, verdicts. Cost: 0.4 us for a known mask, as much for a known token.
 """
 
 from __future__ import annotations
@@ -14,21 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import as_bitmask, as_flag, as_integer, each_of, no_such_row, shown
-from ..errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
+from ..arguments import as_flag, as_integer, each_of, shown
+from ..errors import LlmaskError, TokenRejected
 from ..kernels import engine
-from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FILTER, NO_FILTER
-from ..kernels.mask.configurations import ENDED
-from ..kernels.tables.kinds import Fill
-from ..kernels.tables.operations import Operation
-from ..store.generation import Generation
+from ..kernels.mask.cell import ASK, CELL_FILTER
+from ..store.copying import Forking
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import unmetered
 from . import drafts
-from .budget import fill_within, finish_work, finishing_tokens, keep_end, known_end, least_budget, next_of_end
 from .expected import named_bytes, named_tokens, refused_token, temperature_of
-from .forced import find_forced, forced_tokens
+from .features import Feature
+from .forced import find_forced
 from .history import BYTES_TOKEN
+from .mask_numbers import mask_number
 from .sequence import ALL_TAKEN, Sequence
 
 if TYPE_CHECKING:
@@ -39,40 +37,35 @@ if TYPE_CHECKING:
     from .partial import Position, Reading
 
 
-class Matcher(Sequence):
+class Matcher(Forking):
     """State of one sequence; used by one thread at a time. A pickle has its grammar and what it accepted.
+
+    `CompiledGrammar.matcher` makes one; `len` is how many tokens were accepted.
 
     Parameters
     ----------
-    grammar : what the sequence has to match.
-
-    Attributes
-    ----------
-    on_limit : "error" or "finish", see `CompiledGrammar.matcher`.
-    stop_tokens, terminates_at_end : see there, too.
-    readings : what `partial` and `position` know of the document, see partial.py.
+    grammar, features, on_limit, terminates_at_end : see `Sequence`.
     """
 
-    __slots__ = ("_finishes_from", "on_limit", "readings", "stop_tokens", "terminates_at_end")
+    __slots__ = ("__weakref__", "_sequence")
 
-    def __init__(self, grammar: LoadedGrammar) -> None:
-        super().__init__(grammar)
-        self.on_limit = "error"
-        self.stop_tokens: frozenset[int] = frozenset()
-        self.terminates_at_end = False
-        self._finishes_from: int | None = None  # tokens that were accepted when a limit was met
-        self.readings: list[Reading] = []
+    def __init__(
+        self,
+        grammar: LoadedGrammar,
+        features: tuple[Feature, ...] = (),
+        on_limit: str = "error",
+        terminates_at_end: bool = False,
+    ) -> None:
+        self._sequence = Sequence(grammar, features, on_limit, terminates_at_end)
 
     # --- elsewhere
 
-    def _arguments(self) -> dict[str, Any]:
-        """What `CompiledGrammar.matcher` makes another one of its kind with."""
-        stops = {"stop_tokens": sorted(self.stop_tokens)} if self.stop_tokens else {}
-        return {"on_limit": self.on_limit, "terminate_at_end": self.terminates_at_end, **stops}
-
     def __reduce__(self) -> tuple[Any, ...]:
         """What is pickled: the grammar, and what was accepted, which is taken again where it arrives."""
-        return begun, (self.grammar, self._arguments()), (self.tokens, self.pieces, self._finishes_from)
+        sequence = self._sequence
+        features = tuple([feature.fork(1) for feature in sequence.features])  # at the beginning
+        made_with = sequence.grammar, features, sequence.on_limit, sequence.terminates_at_end
+        return Matcher, made_with, (self.tokens, sequence.pieces, sequence.finishes_from)
 
     def __setstate__(self, state: tuple[list[int], list[tuple[int, bytes]], int | None]) -> None:
         """Take what another matcher has accepted from the beginning on."""
@@ -82,11 +75,65 @@ class Matcher(Sequence):
             for position, token in enumerate(tokens):
                 if token == BYTES_TOKEN:
                     self.accept_bytes(data[position])
-                elif not self.accept(token):
-                    raise self._rejection(token)
-        self._finishes_from = finishes_from
+                else:
+                    self.accept_token(token)
+        self._sequence.finishes_from = finishes_from
         if finishes_from is not None:
-            self.cell[CELL_FILTER] = ASK
+            self._sequence.cell[CELL_FILTER] = ASK
+
+    def fork(self) -> Self:
+        """An independent matcher in the same state."""
+        twin = type(self).__new__(type(self))
+        twin._sequence = self._sequence.fork()
+        return twin
+
+    def __len__(self) -> int:
+        return len(self._sequence.history)
+
+    def __bool__(self) -> bool:
+        return True
+
+    # --- what it is
+
+    @property
+    def grammar(self) -> Any:
+        """The `CompiledGrammar` that it has to match."""
+        return self._sequence.grammar
+
+    @property
+    def tokens(self) -> list[int]:
+        """The accepted tokens; -1 stands for bytes given to `accept_bytes`."""
+        return self._sequence.history.tokens()
+
+    def text(self) -> bytes:
+        """The bytes accepted so far; special tokens add none, nor does the thinking, or a stop token."""
+        return self._sequence.text()
+
+    @property
+    def is_thinking(self) -> bool:
+        """Whether the tokens that end the thinking are still to come; see `Reasoning`."""
+        return self._sequence.is_thinking
+
+    def is_accepting(self) -> bool:
+        """Whether the document may end here (True also after its end)."""
+        return self._sequence.is_accepting()
+
+    def is_terminated(self) -> bool:
+        """Whether the sequence has ended: an end-of-sequence or stop token was accepted.
+
+        Of a matcher with `terminate_at_end` also as soon as nothing but such a token may follow.
+        """
+        return self._sequence.is_terminated()
+
+    @property
+    def mask_number(self) -> int:
+        """A number of the mask that the last `fill_bitmask` wrote, if it had no budget: equal numbers are equal masks.
+
+        Who keeps a mask on a device need not send it again while the number is the same. Equal masks of two grammars
+        have different numbers; canonical masks, stop tokens and a text to be healed make a new number each time.
+        """
+        sequence = self._sequence
+        return mask_number(sequence.store, sequence.generation, sequence.cell)
 
     # --- masks
 
@@ -115,84 +162,7 @@ class Matcher(Sequence):
         VocabularyError : the grammar goes on here, but no token of the vocabulary spells the next byte.
         LlmaskError : the bitmask has another dtype or shape, or no such row; the budget is no positive integer.
         """
-        if budget is not None:
-            return self._fill_or_finish(bitmask, row, budget)
-        if type(row) is not int:
-            row = as_integer(row, "a row")
-        if type(bitmask) is not np.ndarray:  # the type of a list is found in its parts, however deep
-            bitmask = as_bitmask(bitmask)
-        try:
-            status = engine.step_mask(self.cell_address, bitmask, row)
-        except (TypeError, ValueError, OverflowError):  # not an array, not one that kernels read, a row beyond 64 bits
-            bitmask = as_bitmask(bitmask)
-            if not 0 <= row < len(bitmask):
-                raise no_such_row(row, bitmask, self.store.n_words) from None
-            bitmask, row = bitmask[row : row + 1], 0
-            status = engine.fill_mask(self.cell_address, bitmask, row)
-        except BaseException:
-            self._give_turn_back()
-            raise
-        if status == Fill.SOME:
-            return True
-        if status == Fill.MISS:
-            if self._finishes_from is not None:
-                return self.finish(bitmask, row)
-            try:
-                self.make_room()
-                self._build_mask()
-            except LimitExceeded as error:
-                return self._finish_after(error, bitmask, row)
-            status = engine.fill_mask(self.cell_address, bitmask, row)
-            if status == Fill.SOME:
-                return True
-        return self._restricts(status, bitmask, row)
-
-    def _restricts(self, status: int, bitmask: Any, row: int) -> bool:
-        """What `fill_bitmask` returns for what `engine.fill_mask` did."""
-        if status == Fill.SOME:
-            return True
-        if status == Fill.SHAPE:
-            raise no_such_row(row, bitmask, self.store.n_words)
-        if status == Fill.EMPTY:
-            raise VocabularyError(
-                "the grammar goes on here, but no token of the vocabulary spells what may come next",
-                where=self.place(),
-                help="use a vocabulary with a token for every byte, or a grammar within its alphabet",
-            )
-        if status == Fill.CUT:
-            self.grammar.n_cut += 1
-            return True
-        if status == Fill.STOPS:
-            return True
-        assert status == Fill.ALL
-        return False
-
-    def _fill_within(self, bitmask: Any, row: int, budget: int) -> bool:
-        """Write a mask under a budget."""
-        restricts = fill_within(self, bitmask, row, budget)
-        return self.fill_bitmask(bitmask, row) if restricts is None else restricts
-
-    def _fill_or_finish(self, bitmask: Any, row: int, budget: int) -> bool:
-        """Write a mask under a budget, or one that finishes."""
-        if self._finishes_from is not None:
-            return self.finish(bitmask, row)
-        try:
-            return self._fill_within(bitmask, row, budget)
-        except LimitExceeded as error:  # after the first mask the budget has kept a way to the end open
-            return self._finish_after(error, bitmask, row, len(self.history) > 0)
-
-    def _finish_after(self, error: LimitExceeded, bitmask: Any, row: int, is_wanted: bool = False) -> bool:
-        """Where a mask has met a limit, `finish` from here on, if that is wanted and an end is known."""
-        if not (is_wanted or self.on_limit == "finish") or not self.grammar.takes_budget:
-            raise error
-        try:
-            is_restricted = self.finish(bitmask, row)
-        except LimitExceeded:  # no end is known: what was asked for is the mask
-            raise error from None
-        self._finishes_from = len(self.history)
-        self.cell[CELL_FILTER] = ASK  # so that every mask comes by here
-        self.grammar.n_finished += 1
-        return is_restricted
+        return self._sequence.fill_bitmask(bitmask, row, budget)
 
     def finish(self, bitmask: Any, row: int = 0) -> bool:
         """Allow only what leads to the end in few tokens: one of the shortest known way, or the ends of sequence.
@@ -210,19 +180,7 @@ class Matcher(Sequence):
         LimitExceeded : neither was found within twice `limits.max_step_work`, or 20,000 units where that is less.
         LlmaskError : as `fill_bitmask`; the grammar is canonical or has max_tokens.
         """
-        words, row = as_bitmask(bitmask), as_integer(row, "a row")
-        if not 0 <= row < len(words) or words.shape[1] < self.store.n_words:
-            raise no_such_row(row, words, self.store.n_words)
-        tokens = np.array(self._way_on(), np.int64)
-        words[row] = 0
-        np.bitwise_or.at(words[row].view(np.uint32), tokens >> 5, (1 << (tokens & 31)).astype(np.uint32))
-        return True
-
-    def _way_on(self) -> list[int]:
-        """The next token of the shortest known way to the end, or the ends of sequence."""
-        if not self.grammar.takes_budget and not self.is_accepting():
-            return self.finishing_tokens()[:1]  # says why there are none
-        return next_of_end(self)
+        return self._sequence.finish(bitmask, row)
 
     def fill_tree(self, bitmask: Any, next_token: Any, next_sibling: Any, draft_tokens: Any, row: int = 0) -> int:
         """Write the masks after each token of a tree of drafts; the state is unchanged.
@@ -246,7 +204,7 @@ class Matcher(Sequence):
         LimitExceeded, VocabularyError : see `fill_bitmask`; some rows may be written.
         LlmaskError : they are no tree, or the bitmask has not so many rows; nothing is written.
         """
-        return drafts.fill_tree(self, bitmask, next_token, next_sibling, draft_tokens, row)
+        return drafts.fill_tree(self._sequence, bitmask, next_token, next_sibling, draft_tokens, row)
 
     def fill_drafts(self, bitmask: Any, draft_tokens: Any, row: int = 0) -> int:
         """Write the masks before and after each of several drafts, one after the other; the state is unchanged.
@@ -265,13 +223,19 @@ class Matcher(Sequence):
         ------
         LimitExceeded, VocabularyError, LlmaskError : as `fill_tree`.
         """
-        return drafts.fill_drafts(self, bitmask, draft_tokens, row)
-
-    def _build_mask(self) -> None:
-        """Build the mask that `engine.fill_mask` misses."""
-        self.run(Operation.BUILD_MASK, self.configuration)
+        return drafts.fill_drafts(self._sequence, bitmask, draft_tokens, row)
 
     # --- tokens
+
+    def accept(self, token: int) -> bool:
+        """Take one token into the state; False: it is not allowed, the state is unchanged.
+
+        Raises
+        ------
+        LimitExceeded : deciding needs more work than the limits allow; the state is unchanged.
+        LlmaskError : the token id is not an integer; the state is unchanged.
+        """
+        return self._sequence.accept(token)
 
     def accept_token(self, token: int) -> None:
         """Take one token into the state.
@@ -282,22 +246,8 @@ class Matcher(Sequence):
         LimitExceeded : deciding needs more work than the limits allow; the state is unchanged.
         LlmaskError : the token id is not an integer; the state is unchanged.
         """
-        if not self.accept(token):
+        if not self._sequence.accept(token):
             raise self._rejection(as_integer(token, "a token id"))
-
-    def _build_after(self, generation: Generation, configuration: int, token: int) -> int:
-        try:
-            return super()._build_after(generation, configuration, token)
-        except LimitExceeded:
-            if self.on_limit != "finish":
-                raise
-            with finish_work(self):  # a mask allowed it, and what was built stays
-                return super()._build_after(generation, configuration, token)
-
-    def _move(self, generation: Generation) -> None:
-        end = known_end(self)
-        super()._move(generation)
-        keep_end(self, end)
 
     def accept_tokens(self, tokens: Iterable[int]) -> None:
         """Take several tokens into the state, all or none.
@@ -307,12 +257,12 @@ class Matcher(Sequence):
         TokenRejected : one of them is not allowed; the state is as before the first.
         LimitExceeded, LlmaskError : as `accept_token`; the state is as before the first, too.
         """
-        n_before = len(self.history)
+        n_before = len(self)
         try:
             for token in each_of(tokens):
                 self.accept_token(token)
         except BaseException:
-            self.rollback(len(self.history) - n_before)
+            self.rollback(len(self) - n_before)
             raise
 
     def try_accept_tokens(self, tokens: Iterable[int]) -> int:
@@ -322,15 +272,15 @@ class Matcher(Sequence):
         ------
         LimitExceeded, LlmaskError : as `accept_token`; the state is as before the first.
         """
-        n_before = len(self.history)
+        n_before = len(self)
         try:
             for token in each_of(tokens):
                 if not self.accept(token):
                     break
         except BaseException:
-            self.rollback(len(self.history) - n_before)
+            self.rollback(len(self) - n_before)
             raise
-        return len(self.history) - n_before
+        return len(self) - n_before
 
     def validate_tokens(self, tokens: Iterable[int]) -> int:
         """How many leading tokens would be accepted one after the other; the state is unchanged.
@@ -339,12 +289,7 @@ class Matcher(Sequence):
         ------
         LimitExceeded, LlmaskError : as `accept_token`.
         """
-        twin = self.fork()  # an interrupt leaves this one as it is
-        n_before = len(twin.history)
-        for token in each_of(tokens):
-            if not twin.accept(token):
-                break
-        return len(twin.history) - n_before
+        return self.fork().try_accept_tokens(tokens)
 
     def accept_bytes(self, data: bytes) -> None:
         """Take bytes into the state, whatever tokens they come from; counts as one step for `rollback`.
@@ -358,50 +303,28 @@ class Matcher(Sequence):
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise LlmaskError(f"text is given as bytes, not as {type(data).__name__}", help="encode it as UTF-8 first")
         data = bytes(data)
-        position = self.take_bytes(data)
+        position = self._sequence.take_bytes(data)
         if position != ALL_TAKEN:
             raise self._refusal(
                 f"byte {position} of {shown(data)} cannot come next; {self._expectation(data[:position])}",
-                self._place_after(data[:position]),
+                self._sequence.place(data[:position]),
                 data,
             )
 
-    def _settle(self) -> None:
-        super()._settle()
-        while self.readings and self.readings[-1].n_tokens > len(self.history):
-            self.readings.pop()
-        if self._finishes_from is not None and len(self.history) < self._finishes_from:
-            self._finishes_from = None
-            self.cell[CELL_FILTER] = NO_FILTER
+    def rollback(self, n: int) -> None:
+        """Undo the last `n` accepted tokens.
 
-    def fork(self) -> Self:
-        """An independent matcher in the same state."""
-        twin = super().fork()
-        twin.on_limit = self.on_limit
-        twin.stop_tokens = self.stop_tokens
-        twin.terminates_at_end = self.terminates_at_end
-        twin._finishes_from = self._finishes_from
-        twin.readings = self.readings.copy()
-        return twin
+        Raises
+        ------
+        LlmaskError : fewer than `n` tokens were accepted, or `n` is negative; the state is unchanged.
+        """
+        self._sequence.rollback(n)
+
+    def reset(self) -> None:
+        """Go back to the beginning."""
+        self._sequence.rollback(len(self))
 
     # --- questions
-
-    def is_terminated(self) -> bool:
-        """Whether the sequence has ended: an end-of-sequence or stop token was accepted.
-
-        Of a matcher with `terminate_at_end` also as soon as nothing but such a token may follow.
-        """
-        return self.cell[CELL_CONFIGURATION] == ENDED or (self.terminates_at_end and self._only_ends())
-
-    def _only_ends(self) -> bool:
-        """Whether the sequence may end, and nothing else may come next."""
-        may_end = self.is_accepting() and not engine.names_tokens(self.grammar_address, self.configuration)
-        return may_end and self.run(Operation.LIVE_BYTES, self.configuration, np.zeros(256, np.int32)) == 0
-
-    @property
-    def lead(self) -> bytes:
-        """Bytes that the tokens spell before the document: the prefix, see `CompiledGrammar.matcher`."""
-        return self.grammar.lead
 
     def partial(self) -> Any:
         """The document so far as a Python value, of grammars of JSON; of others its text so far.
@@ -424,7 +347,7 @@ class Matcher(Sequence):
         {'name': 'Ada', 'born': [1815]}
         """
         if not self.grammar.is_json:
-            return self.text()[len(self.lead) :].decode("utf-8", "ignore")
+            return self.text()[len(self._sequence.lead) :].decode("utf-8", "ignore")
         from .json_reader import MISSING
 
         value = self._so_far().document.value()
@@ -440,7 +363,7 @@ class Matcher(Sequence):
 
         reading = self._so_far()
         found = position_in(reading.document) if self.grammar.is_json else Position(None, "text", reading.n_bytes, 0)
-        here = self.fork()
+        here = self._sequence.fork()
         found.find_places = lambda: here.grammar.places(here.text()[len(here.lead) :])
         found.find_rules = lambda: here.grammar.dotted_rules(here)
         return found
@@ -460,7 +383,7 @@ class Matcher(Sequence):
         Raises
         ------
         LimitExceeded : deciding whether it is allowed needs more work than the limits allow.
-        LlmaskError : it is none of these.
+        LlmaskError : it is none of these, or the sequence thinks.
 
         Examples
         --------
@@ -471,14 +394,19 @@ class Matcher(Sequence):
         >>> matcher.explain("d").keyword
         'maxLength'
         """
-        found: Explanation = self.grammar.explained(self, what)
+        if self.is_thinking:
+            raise LlmaskError(
+                "the sequence thinks, and only an end of it, or of its budget, is refused then",
+                help="ask when is_thinking is false",
+            )
+        found: Explanation = self.grammar.explained(self._sequence, what)
         return found
 
     def _so_far(self) -> Reading:
         """What is known of the document so far; a number at its root counts when the sequence has ended."""
         from .partial import read_on
 
-        reading = read_on(self, self.readings, len(self.lead), self.stop_tokens)
+        reading = read_on(self._sequence)
         if reading.document.is_number and self.is_terminated():
             return reading._replace(document=reading.document.ended())
         return reading
@@ -493,7 +421,7 @@ class Matcher(Sequence):
         ------
         LimitExceeded : deciding needs more work than the limits allow; the state is unchanged.
         """
-        return find_forced(self)[0]
+        return b"" if self.is_thinking else self._sequence.rest + find_forced(self._sequence)[0]
 
     def forced_tokens(self) -> list[int]:
         """The tokens that must come next: those of `forced_bytes`, as the tokenizer writes them, and named tokens.
@@ -510,7 +438,7 @@ class Matcher(Sequence):
         ------
         LimitExceeded : deciding needs more work than the limits allow; the state is unchanged.
         """
-        return forced_tokens(self)
+        return self._sequence.forced_tokens()
 
     def least_budget(self, exact: bool = False) -> int:
         """Tokens that suffice to end the document here, the end of sequence included; 1 where it has ended.
@@ -525,11 +453,11 @@ class Matcher(Sequence):
         ------
         LimitExceeded : no end of the document was found.
         """
-        return least_budget(self, as_flag(exact, "exact"))
+        return self._sequence.least_budget(as_flag(exact, "exact"))
 
     def finishing_tokens(self) -> list[int]:
         """Tokens that end the document here in few tokens, the end of sequence left aside; see `least_budget`."""
-        return finishing_tokens(self)
+        return self._sequence.finishing_tokens()
 
     def captures(self) -> dict[str, bytes]:
         """What the rules with `[capture]` derived; of several runs the last one that has ended (captures/).
@@ -545,56 +473,56 @@ class Matcher(Sequence):
         """All runs of the rules with `[capture]`, in the order of their ends: names, and where in `text` they lie."""
         from .captures import find_captures
 
-        return find_captures(self)
+        return find_captures(self._sequence)
 
     @property
     def temperature(self) -> float | None:
         """What the grammar says of the temperature for the next token, `[temperature=...]` of a rule, or None."""
-        return temperature_of(self)
+        return temperature_of(self._sequence)
 
     # --- messages
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self.history)} tokens, {self.position()})"
+        if self.is_thinking:
+            return f"Matcher({len(self)} tokens of thinking, the answer has not begun)"
+        return f"Matcher({len(self)} tokens, {self.position()})"
 
     def _repr_html_(self) -> str:
         """What notebooks show; a mask is made for it, and the state is unchanged."""
         from ..tokenizer.notebook import folded
         from .notebook import matcher_view, next_tokens_view
 
-        tokenizer = self.store.tokenizer
-        words = np.zeros((1, self.store.n_words), np.int32)
+        store, n_lead = self._sequence.store, len(self._sequence.lead)
+        tokenizer, words = store.tokenizer, np.zeros((1, store.n_words), np.int32)
         try:
             self.fork().fill_bitmask(words)
             tokens = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
             coming = next_tokens_view(tokenizer, tokens[tokens < tokenizer.vocab_size])
         except LlmaskError as error:
             coming = folded("no mask can be made here", str(error))
-        return matcher_view(repr(self), self.text(), len(self.lead), self.grammar.is_json, coming)
+        return matcher_view(repr(self), self.text(), n_lead, self.grammar.is_json, coming)
 
     def _expectation(self, after: bytes = b"") -> str:
         """What could come next, for messages."""
-        if self.has_ended():
+        sequence = self._sequence
+        if sequence.has_ended():
             return "the document has ended"
-        configuration, _ = self.generation.advance(self.configuration, after)
-        names = named_bytes(self, configuration)
-        if engine.is_accepting(self.grammar_address, configuration):
+        told = sequence.told(lambda feature: feature.expectation(after))
+        if told is not None:
+            return str(told)
+        configuration, _ = sequence.generation.advance(sequence.configuration, after[len(sequence.rest) :])
+        names = named_bytes(sequence, configuration)
+        if engine.is_accepting(sequence.grammar_address, configuration):
             names.append("the end")
-        names += named_tokens(self, configuration)
+        names += named_tokens(sequence, configuration)
         return "expected " + (", ".join(names[:12]) + (", ..." if len(names) > 12 else ""))
 
     def _rejection(self, token: Any) -> TokenRejected:
-        what = refused_token(self.store.tokenizer, token)
-        return self._refusal(f"{what}; {self._expectation()}", self.place(), token)
+        what = refused_token(self._sequence.store.tokenizer, token)
+        return self._refusal(f"{what}; {self._expectation()}", self._sequence.place(), token)
 
     def _refusal(self, message: str, place: str, refused: Any) -> TokenRejected:
         """The error of a token or of bytes that are refused, which can tell why when the matcher is somewhere else."""
         error = TokenRejected(message, place, "fill_bitmask tells which tokens may come next, explain why")
         error.explain = partial(self.fork().explain, refused)
         return error
-
-
-def begun(grammar: Any, arguments: dict[str, Any]) -> Matcher:
-    """A matcher that comes out of a pickle, at the beginning: of a compiled grammar that is here again."""
-    matcher: Matcher = grammar.matcher(**arguments)
-    return matcher

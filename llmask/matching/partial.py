@@ -10,13 +10,11 @@ the document is deep; 0.4 MB; a value as json_reader.py says.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..arguments import on_one_line
 from ..forks import cached_property
-from .history import BYTES_TOKEN
 from .json_reader import KEY, MISSING, NOTHING, JsonSoFar
 
 if TYPE_CHECKING:
@@ -121,30 +119,20 @@ def position_in(document: JsonSoFar) -> Position:
     return Position(document.pointer(), kind, n_bytes, document.depth)
 
 
-def read_on(sequence: Sequence, readings: list[Reading], n_lead: int, without: Collection[int]) -> Reading:
-    """What is there so far.
-
-    Parameters
-    ----------
-    sequence : the tokens.
-    readings : what was read of their first ones, ever more of them; more is put there.
-    n_lead : bytes before the document.
-    without : tokens whose text is no part of it.
-    """
-    reading = readings[-1] if readings else Reading(0, n_lead, 0, JsonSoFar())
-    pieces, token_bytes, is_json = sequence.pieces, sequence.store.tokenizer.token_bytes, sequence.grammar.is_json
-    tokens = sequence.history.since(reading.n_tokens)
-    for first in range(0, len(tokens), BLOCK):
-        block = tokens[first : first + BLOCK]
-        data = b"".join(
-            pieces[bisect_left(pieces, (position, b""))][1] if token == BYTES_TOKEN else token_bytes(token)
-            for position, token in enumerate(block, reading.n_tokens)
-            if token not in without
-        )
+def read_on(sequence: Sequence) -> Reading:
+    """What is there so far; more is put to the sequence's readings."""
+    readings = sequence.readings
+    reading = readings[-1] if readings else Reading(0, len(sequence.lead), 0, JsonSoFar())
+    steps = sequence.steps(reading.n_tokens)
+    n_tokens = len(sequence.history) - len(steps)
+    for first in range(0, len(steps), BLOCK):
+        block = steps[first : first + BLOCK]
+        n_tokens += len(block)
+        data = b"".join(data for _, data in block)
         own = data[reading.n_lead :]
-        document = reading.document.after(own) if is_json else reading.document
+        document = reading.document.after(own) if sequence.grammar.is_json else reading.document
         n_lead = max(0, reading.n_lead - len(data))
-        reading = Reading(reading.n_tokens + len(block), n_lead, reading.n_bytes + len(own), document)
+        reading = Reading(n_tokens, n_lead, reading.n_bytes + len(own), document)
         readings.append(reading)
         if len(readings) > MOST_KEPT:
             readings[: MOST_KEPT // 2] = readings[: MOST_KEPT // 2 : 2]

@@ -37,17 +37,13 @@ import numpy.typing as npt
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import LlmaskError, TokenRejected, VocabularyError
 from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask, warn_of_width
-from llmask.matching.ahead import read_ahead
+from llmask.matching.batch import Batch
 from llmask.matching.budget import checked_budget
+from llmask.matching.matcher import Matcher
 from llmask.matching.reasoning import Reasoning
-from llmask.samplers.watching import answer_of
 
 if TYPE_CHECKING:
-    from llmask.matching.matcher import Matcher
-    from llmask.matching.reasoning import ReasoningMatcher
     from llmask.samplers.watching import RowWatch
-
-    AnyMatcher = Matcher | ReasoningMatcher
     from llmask.tokenizer.tokenizer import Tokenizer
 
 AnyGrammar = CompiledGrammar | Reasoning
@@ -78,12 +74,12 @@ class PrefixTable:
         self.grammar = grammar
         self.capacity = _MIN_CAPACITY
         self.on_limit = on_limit
-        self._matchers: OrderedDict[bytes, AnyMatcher | None] = OrderedDict()
+        self._matchers: OrderedDict[bytes, Matcher | None] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._matchers)
 
-    def after(self, tokens: Tokens) -> AnyMatcher | None:
+    def after(self, tokens: Tokens) -> Matcher | None:
         """Find or make the matcher that has accepted `tokens`.
 
         Returns
@@ -108,7 +104,7 @@ class PrefixTable:
         """Forget every prefix."""
         self._matchers.clear()
 
-    def _replay(self, tokens: Tokens) -> AnyMatcher | None:
+    def _replay(self, tokens: Tokens) -> Matcher | None:
         matcher = self.grammar.matcher(on_limit=self.on_limit)
         for token in np.frombuffer(tokens, np.int64).tolist():
             if matcher.is_terminated():
@@ -120,7 +116,7 @@ class PrefixTable:
         return matcher
 
 
-def _accept(before: AnyMatcher, token: int) -> AnyMatcher | None:
+def _accept(before: Matcher, token: int) -> Matcher | None:
     """A fork of `before` that accepted `token`; the matcher itself when it has ended; None when it refuses."""
     if before.is_terminated():
         return before
@@ -262,7 +258,7 @@ class PrefixMasks:
                 help="pass one grammar for all rows, or one for each prompt in the batch",
             )
 
-    def after(self, rows: Sequence[Tokens]) -> list[AnyMatcher | FreeRow | None]:
+    def after(self, rows: Sequence[Tokens]) -> list[Matcher | FreeRow | None]:
         """The matchers of rows by the tokens after their prompts; None where the grammar refuses them."""
         n_rows, n_tables = len(rows), len(self._tables)
         for table in self._tables:
@@ -272,7 +268,7 @@ class PrefixMasks:
         return [_FREE_ROW if table is None else table.after(tokens) for table, tokens in zip(tables, rows, strict=True)]
 
     def fill_after(
-        self, matchers: Sequence[AnyMatcher | FreeRow | None], n_written: Sequence[int]
+        self, matchers: Sequence[Matcher | FreeRow | None], n_written: Sequence[int]
     ) -> npt.NDArray[np.int32]:
         """Compute the bitmasks of rows by their matchers, which have so many tokens after their prompts.
 
@@ -397,7 +393,7 @@ class BatchMasks(PrefixMasks):
             return
         prompts, rows = generation.parts(_in_memory(ids, generation.first_column(length)), length)
         if generation.agrees(prompts, rows, length - 1 - generation.start):
-            read_ahead(list(map(answer_of, self.after(rows))))
+            Batch(matcher if isinstance(matcher, Matcher) else None for matcher in self.after(rows)).read_ahead()
 
     def finish(self, ids: Any = None) -> None:
         """Show the watch what the last call did not have: a framework asks nothing after the last token.
@@ -475,7 +471,7 @@ class BatchMasks(PrefixMasks):
         return False
 
     @staticmethod
-    def _check_alive(generation: Generation, matchers: list[AnyMatcher | FreeRow | None], length: int) -> None:
+    def _check_alive(generation: Generation, matchers: list[Matcher | FreeRow | None], length: int) -> None:
         """Refuse a step that no generation takes: every row has ended before it, or has what the grammar refuses.
 
         Beams may all be dead, and go on: those of a grammar with fewer texts than beams. They were refused before.
@@ -558,7 +554,7 @@ def id_mask(ids: Iterable[int], vocab_size: int) -> npt.NDArray[np.int32]:
     return row.view(np.int32)
 
 
-def _is_dead(matcher: AnyMatcher | FreeRow | None) -> bool:
+def _is_dead(matcher: Matcher | FreeRow | None) -> bool:
     """Whether only the end of sequence may follow, as the row has ended or was refused."""
     return matcher is None or matcher.is_terminated()
 

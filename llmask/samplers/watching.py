@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from llmask.errors import LlmaskError
 from llmask.matching.json_reader import Event, JsonSoFar
 from llmask.matching.matcher import Matcher
-from llmask.matching.reasoning import ReasoningMatcher
 
 if TYPE_CHECKING:
     from llmask.tokenizer.tokenizer import Tokenizer
@@ -147,17 +146,11 @@ class RowWatch(Watch):
                 )
         self._rows = rows
         for number, matcher in enumerate(matchers):
-            answer = answer_of(matcher)
-            if answer is not None:
+            if isinstance(matcher, Matcher) and not matcher.is_thinking:
                 has_ended = matcher.is_terminated() or (is_over and matcher.is_accepting())
-                tokens = answer.history.since(self.n_read(number))
-                self.tell(number, tokens, answer.store.tokenizer, answer.grammar.is_json, has_ended)
-
-
-def answer_of(matcher: Any) -> Matcher | None:
-    """The matcher of a row, or of its answer where the model thinks first; None of a row that has no grammar."""
-    answer = matcher.matcher if isinstance(matcher, ReasoningMatcher) else matcher
-    return answer if isinstance(answer, Matcher) else None
+                sequence, grammar = matcher._sequence, matcher.grammar
+                tokens = sequence.history.since(sequence.begin + self.n_read(number))
+                self.tell(number, tokens, grammar.tokenizer, grammar.is_json, has_ended)
 
 
 def row_watch(on_value: OnValue | None, on_event: OnEvent | None) -> RowWatch | None:

@@ -115,7 +115,7 @@ class Generation:
         """
         n, slots = PART_BYTES, self.store.table.array
         while True:
-            part = np.frombuffer(data[begin : begin + n], np.uint8).astype(np.int32)
+            part = items_of(data[begin : begin + n])
             with self.store.lock:
                 try:
                     reached = self.run(Operation.ADVANCE, configuration, data=part)
@@ -230,3 +230,8 @@ class Generation:
         self.room = max(self._least_room, self._factor * self._brought)
         if not self._source.is_growing and not self.store.is_canonical:
             self.table.slots[GRAMMAR.room] = self.room
+
+
+def items_of(data: bytes) -> npt.NDArray[np.int32]:
+    """Bytes as operations of `engine.build` take them."""
+    return np.frombuffer(data, np.uint8).astype(np.int32)

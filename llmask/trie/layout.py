@@ -98,6 +98,17 @@ class TokenTrie(NamedTuple):
         """int32[n_nodes], unpacked copy; NO_TOKEN where none ends."""
         return (((self.node >> TRIE_TOKEN_SHIFT) & TRIE_TOKEN_MASK) - 1).astype(np.int32)
 
+    def path(self, data: bytes) -> list[int]:
+        """The nodes that some bytes lead to, the root first; they end before a byte that no token goes on with."""
+        nodes = [0]
+        for byte in data:
+            first, end = self.child_first[nodes[-1] : nodes[-1] + 2].tolist()
+            at = first + int(np.searchsorted(self.child_byte[first:end], byte))
+            if at == end or self.child_byte[at] != byte:
+                break
+            nodes.append(int(self.child_node[at]))
+        return nodes
+
 
 def check(trie: TokenTrie) -> None:
     """Assert every invariant of the layout.

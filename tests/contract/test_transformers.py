@@ -17,8 +17,7 @@ from llmask.cli import main
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import LlmaskError, VocabularyError
 from llmask.integrations.transformers import GrammarLogitsProcessor
-from llmask.matching.ahead import read_ahead
-from llmask.samplers import prefixes
+from llmask.matching.batch import Batch
 from tests.contract.conformance import (
     AdapterConformance,
     Allowed,
@@ -101,7 +100,8 @@ def test_masks_that_are_read_ahead_are_the_same(
     model: Any, hf_tokenizer: Any, compiler: Compiler, options: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     n_asked = []
-    monkeypatch.setattr(prefixes, "read_ahead", lambda matchers: n_asked.append(read_ahead(matchers)))
+    read_ahead = Batch.read_ahead
+    monkeypatch.setattr(Batch, "read_ahead", lambda batch: n_asked.append(read_ahead(batch)))
     prompts = ["write", "a"] if "prompt_lookup_num_tokens" not in options else ['{"name":"ann"} {"name":']
     inputs = encode(hf_tokenizer, prompts)
     outputs = []
@@ -124,7 +124,7 @@ def test_masks_that_are_read_ahead_are_the_same(
 
 
 def test_rows_that_do_not_go_on_are_not_read_ahead(grammar: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefixes, "read_ahead", lambda matchers: pytest.fail("no next step"))
+    monkeypatch.setattr(Batch, "read_ahead", lambda batch: pytest.fail("no next step"))
     processor = GrammarLogitsProcessor(grammar, max_tokens=math.inf)
     ids = torch.tensor([[3, 4]])
     assert processor.read_ahead(ids, None).tolist() == [False]

@@ -26,7 +26,7 @@ PROJECT = str(Path(llmask.__file__).parents[1])
 def masks_of(grammar: llmask.CompiledGrammar) -> str:
     """Digest of all masks of a document."""
     matcher = grammar.matcher()
-    tokenizer = matcher.store.tokenizer
+    tokenizer = matcher.grammar.tokenizer
     words = llmask.allocate_bitmask(1, tokenizer.vocab_size)
     found = hashlib.sha256()
     for token in [*tokenizer.encode(TEXT), None]:
@@ -83,7 +83,7 @@ def ray_remote(path_of_workers: str, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 @pytest.mark.filterwarnings("default")  # the queues' own
 def test_workers_of_dask(grammar: Any, dask_client: Any) -> None:
-    tokenizer = grammar.matcher().store.tokenizer
+    tokenizer = grammar.tokenizer
     expected = masks_of(grammar)
     assert dask_client.submit(masks_of, grammar).result(timeout=SECONDS) == expected
     assert dask_client.submit(masks_of_saved, tokenizer, grammar.save()).result(timeout=SECONDS) == expected
@@ -91,7 +91,7 @@ def test_workers_of_dask(grammar: Any, dask_client: Any) -> None:
 
 @pytest.mark.filterwarnings("default")
 def test_workers_of_ray(grammar: Any, ray_remote: Any) -> None:
-    tokenizer = grammar.matcher().store.tokenizer
+    tokenizer = grammar.tokenizer
     expected = masks_of(grammar)
     assert ray_remote(masks_of, grammar) == expected
     assert ray_remote(masks_of_saved, tokenizer, grammar.save()) == expected

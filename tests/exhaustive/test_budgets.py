@@ -73,7 +73,7 @@ def test_every_bound_is_the_minimum_after_a_search_and_every_mask_keeps_it(
             matcher = grammar.matcher()
             matcher.accept_bytes(prefix)
             n_points += 1
-            bound = ends_of(matcher.generation).bound(matcher.configuration)
+            bound = ends_of(matcher._sequence.generation).bound(matcher._sequence.configuration)
             assert bound >= least[state], (expression, prefix)
             n_exact += bound == least[state]
             plain = read_mask(matcher, len(TOKENS))
@@ -140,6 +140,6 @@ def test_bounds_of_recursive_grammars_beside_all_short_sentences(name: str) -> N
         matcher = grammar.matcher()
         matcher.accept_bytes(text)
         n_points += 1
-        assert ends_of(matcher.generation).bound(matcher.configuration) >= least[text], text
+        assert ends_of(matcher._sequence.generation).bound(matcher._sequence.configuration) >= least[text], text
         assert matcher.least_budget(exact=True) == least[text], text
     assert n_points > 10

@@ -92,7 +92,7 @@ def test_once_a_limit_is_met_the_sequence_goes_on_to_its_end_and_rollback_undoes
 
 def test_without_it_the_limit_is_an_error_and_the_sequence_as_before(tiny_tokenizer: Any) -> None:
     matcher = limited(tiny_tokenizer)
-    matcher.on_limit = "error"
+    matcher._sequence.on_limit = "error"
     with pytest.raises(llmask.LimitExceeded, match=r"limits\.max_step_work"):
         read_mask(matcher, tiny_tokenizer.vocab_size)
     assert matcher.text() == b'{"title": "'

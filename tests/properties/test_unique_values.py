@@ -114,7 +114,7 @@ def test_no_sequence_notices_new_tables(rng: random.Random, scaled: Callable[[in
         for _ in range(scaled(12)):
             ours, oracle = grammar.matcher(), plain.matcher()
             for _ in range(14):
-                before = ours.generation
+                before = ours._sequence.generation
                 allowed = read_mask(oracle, len(TOKENS))
                 assert read_mask(ours, len(TOKENS)) == allowed
                 if not allowed - {EOS}:
@@ -123,7 +123,7 @@ def test_no_sequence_notices_new_tables(rng: random.Random, scaled: Callable[[in
                 ours.accept_token(token)
                 oracle.accept_token(token)
                 assert ours.is_accepting() == oracle.is_accepting()
-                n_moves += ours.generation is not before
+                n_moves += ours._sequence.generation is not before
     assert n_moves > 0
 
 

@@ -265,7 +265,7 @@ def test_a_text_goes_on_in_the_engine_that_decodes(world: World, monkeypatch: An
 
 def test_known_rows_are_written_in_one_call(monkeypatch: Any) -> None:
     """And are the same as vLLM's own, whatever else is among them."""
-    import llmask.integrations.vllm.backend as rows
+    from llmask.matching.batch import Batch
 
     world = World(monkeypatch, max_num_seqs=16)
     for number in range(6):
@@ -278,8 +278,8 @@ def test_known_rows_are_written_in_one_call(monkeypatch: Any) -> None:
     assert world.write("choice 2", "12")
     assert world.accept("choice 2", [world.tokenizer.eos_token_id])
     calls: list[int] = []
-    whole = rows.fill_bitmasks
-    monkeypatch.setattr(rows, "fill_bitmasks", lambda m, words, r: calls.append(len(m)) or whole(m, words, r))
+    whole = Batch.fill
+    monkeypatch.setattr(Batch, "fill", lambda b, words, r: calls.append(len(b._matchers)) or whole(b, words, r))
     together = world.masks()
     alone = [world.masks([name], drafts=None)[0] for name in world.requests]
     assert together == alone
@@ -322,6 +322,7 @@ def test_above_128_requests_threads_fill_the_rows(monkeypatch: Any) -> None:
 
 def test_an_error_within_a_step_ends_its_request_and_not_the_engine(world: World, monkeypatch: Any) -> None:
     from llmask.errors import LimitExceeded
+    from llmask.matching.batch import Batch
     from llmask.matching.matcher import Matcher
 
     world.add("one", regex="(ab)+")
@@ -336,7 +337,7 @@ def test_an_error_within_a_step_ends_its_request_and_not_the_engine(world: World
 
     monkeypatch.setattr(Matcher, "fill_bitmask", fails)
     monkeypatch.setattr("llmask.integrations.vllm.backend.FEW_ROWS", 0)
-    monkeypatch.setattr("llmask.integrations.vllm.backend.fill_bitmasks", lambda found, *_: found[0].fill_bitmask(None))
+    monkeypatch.setattr(Batch, "fill", lambda batch, *_: batch._matchers[0].fill_bitmask(None))
     one, other = world.masks()
     end = world.tokenizer.eos_token_id
     assert one == {end}

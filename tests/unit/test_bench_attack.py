@@ -16,6 +16,7 @@ import llmask
 from bench.attack import harness, soak
 from bench.attack.__main__ import ATTACKS, listing, main
 from bench.attack.harness import Tally, run_attack
+from llmask.matching.sequence import Sequence
 from tests.conftest import SEED
 
 SMALL = {
@@ -115,7 +116,7 @@ def test_a_mask_without_its_first_word_is_found(name: str, size: int, monkeypatc
 
 
 def test_a_state_that_is_not_settled_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llmask.Matcher, "_settle", lambda self: None)
+    monkeypatch.setattr(Sequence, "_settle", lambda self: None)
     assert run_attack("interrupts", 1, 20).wrong
 
 
@@ -128,7 +129,7 @@ def test_an_error_that_is_not_llmasks_own_is_found(monkeypatch: pytest.MonkeyPat
 
 def test_a_way_that_ends_too_early_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "llmask.matching.matcher.next_of_end", lambda matcher: sorted(matcher.grammar.tokenizer.eos_ids)
+        "llmask.matching.sequence.next_of_end", lambda matcher: sorted(matcher.grammar.tokenizer.eos_ids)
     )
     assert run_attack("finish", 1, 5).wrong
 

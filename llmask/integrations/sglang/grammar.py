@@ -33,7 +33,7 @@ from llmask.errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyE
 from llmask.integrations.limits import Room, check_least_length, check_room, takes_budget, wants_budget
 from llmask.mask.apply import BITS_PER_WORD, apply_bitmask
 from llmask.matching.ahead import read_ahead
-from llmask.matching.batch import fill_bitmasks
+from llmask.matching.batch import Batch
 
 if TYPE_CHECKING:
     import torch
@@ -151,7 +151,7 @@ class RequestGrammar:
     @property
     def n_tokens(self) -> int:
         """How many tokens were accepted."""
-        return len(self.matcher.history) + self._n_beyond
+        return len(self.matcher) + self._n_beyond
 
     def accept_token(self, token: int) -> None:
         """Take a token into the state; after the end any token is taken, and counts for `rollback`.
@@ -175,7 +175,7 @@ class RequestGrammar:
     def _take(self, token: int) -> None:
         try:
             self.matcher.accept_token(token)
-            read_ahead([self.matcher])  # the mask is asked for when the next batch is made up
+            read_ahead(self.matcher._sequence)  # the mask is asked for when the next batch is made up
         except TokenRejected:
             raise
         except LimitExceeded as error:
@@ -208,7 +208,7 @@ class RequestGrammar:
 
     def is_terminated(self) -> bool:
         """Whether the text has ended."""
-        return self._end_at is not None or self.matcher.has_ended()
+        return self._end_at is not None or self.matcher.is_terminated()
 
     # --- masks
 
@@ -241,7 +241,7 @@ class RequestGrammar:
         plain = [entry for entry in left if isinstance(entry.grammar, RequestGrammar) and entry.grammar.is_plain]
         if len(plain) > FEW_ROWS:
             with suppress(LimitExceeded, VocabularyError):  # the row that cannot be filled is found below
-                fill_bitmasks([entry.grammar.matcher for entry in plain], vocab_mask, [entry.row for entry in plain])
+                Batch([entry.grammar.matcher for entry in plain]).fill(vocab_mask, [entry.row for entry in plain])
                 left = [] if len(plain) == len(left) else [entry for entry in left if entry not in plain]
         for entry in left:
             entry.grammar.fill_vocab_mask(vocab_mask, entry.row)

@@ -30,7 +30,7 @@ from llmask.errors import LlmaskError, VocabularyError
 from llmask.integrations.limits import Room, takes_budget
 from llmask.integrations.vllm.requests import compile_outputs, compile_request, compiler_for, matcher_of, room_of
 from llmask.matching.ahead import read_ahead
-from llmask.matching.batch import fill_bitmasks
+from llmask.matching.batch import Batch
 from llmask.matching.matcher import Matcher
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Grammar:
         self.n_ignored = 0
         self.is_plain = room is None or not room.is_near
         self._room = room
-        self._ends = sorted({*matcher.grammar.tokenizer.eos_ids, *matcher.stop_tokens})
+        self._ends = sorted({*matcher.grammar.tokenizer.eos_ids, *matcher._sequence.stop_tokens})
         self._has_failed = False
 
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
@@ -69,7 +69,7 @@ class Grammar:
 
         Tokens after the end are ignored, and so is all from the first negative one on, vLLM's padding.
         """
-        matcher, n_before, n_ignored = self.matcher, len(self.matcher.history), 0
+        matcher, n_before, n_ignored = self.matcher, len(self.matcher), 0
         try:
             for token in _without_padding(tokens):
                 if matcher.is_terminated():
@@ -79,12 +79,12 @@ class Grammar:
             else:
                 self.n_ignored += n_ignored
                 self._look()
-                read_ahead([matcher])  # the mask is asked for when the next step is scheduled
+                read_ahead(matcher._sequence)  # the mask is asked for when the next step is scheduled
                 return True
             logger.error("request %s: %s", request_id, "its grammar refuses a token")
         except LlmaskError as error:
             logger.error("request %s: %s", request_id, error)
-        matcher.rollback(len(matcher.history) - n_before)
+        matcher.rollback(len(matcher) - n_before)
         return False
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:
@@ -111,7 +111,7 @@ class Grammar:
 
     @property
     def _n_taken(self) -> int:
-        return len(self.matcher.history) + self.n_ignored
+        return len(self.matcher) + self.n_ignored
 
     def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
         """Write a row of the bitmask, all words of it.
@@ -126,10 +126,10 @@ class Grammar:
     def fill_row(self, words: Any, batch_index: int) -> None:
         """`fill_bitmask` for NumPy: int32[n, n_words]."""
         try:
-            if words.shape[1] >= self.matcher.store.n_words:
+            if words.shape[1] >= self.matcher._sequence.store.n_words:
                 self._fill(words, batch_index)
             else:  # the tokenizer has tokens beyond the model's logits
-                row = np.empty((1, self.matcher.store.n_words), np.int32)
+                row = np.empty((1, self.matcher._sequence.store.n_words), np.int32)
                 self._fill(row, 0)
                 words[batch_index] = row[0, : words.shape[1]]
                 if not words[batch_index].any():
@@ -286,9 +286,9 @@ def write_rows(words: Any, grammars: list[Grammar], others: Iterable[int] = ()) 
     others : rows that may stay as they are.
     """
     plain = [row for row, grammar in enumerate(grammars) if grammar.is_plain]
-    if len(plain) > FEW_ROWS and words.shape[1] >= grammars[plain[0]].matcher.store.n_words:
+    if len(plain) > FEW_ROWS and words.shape[1] >= grammars[plain[0]].matcher._sequence.store.n_words:
         try:
-            fill_bitmasks([grammars[row].matcher for row in plain], words, plain)
+            Batch([grammars[row].matcher for row in plain]).fill(words, plain)
         except LlmaskError:
             plain = []  # the row that cannot be filled is found below
     else:

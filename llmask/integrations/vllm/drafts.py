@@ -243,14 +243,14 @@ class _Text:
             elif not self._matcher.accept(token):
                 self._matcher = None
                 return False
-        return self._thought is None and not self._matcher.has_ended()
+        return self._thought is None and not self._matcher.is_terminated()
 
     def _what_comes(self, last: tuple[int, ...], most: int) -> list[int]:
         """Forced tokens; the end of sequence, too, where nothing else may come after them."""
         drafts = self._forced_after(last)[:most]
         if self._matcher is not None and len(drafts) < most:
             after = self._matcher.fork()
-            after.terminates_at_end = True
+            after._sequence.terminates_at_end = True
             if after.try_accept_tokens(drafts) == len(drafts) and after.is_terminated():
                 drafts = [*drafts, self._end]
         return drafts

@@ -95,7 +95,7 @@ class Row:
 
     def _fill(self, matcher: Matcher, words: Any, drafts: list[int]) -> None:
         """`fill_drafts`, each row within the tokens that are left at it."""
-        room, n_taken = self._room, len(matcher.history)
+        room, n_taken = self._room, len(matcher)
         if room is None or room.is_free(n_taken, len(drafts)):
             matcher.fill_drafts(words, drafts)
             return
@@ -105,7 +105,7 @@ class Row:
                 if token is None or matcher.is_terminated() or not matcher.accept(token):
                     return
         finally:
-            matcher.rollback(len(matcher.history) - n_taken)
+            matcher.rollback(len(matcher) - n_taken)
 
 
 class _Processor:

@@ -44,6 +44,8 @@ def steps_of(sequence: Sequence) -> list[tuple[bytes, int, int]]:
     before = sequence.generation.start
     found = []
     for position, (token, after) in enumerate(sequence.history.pairs()):
+        if position < sequence.begin:
+            continue
         data = pieces[position] if token == BYTES_TOKEN else tokenizer.token_bytes(token)
         is_named = token != BYTES_TOKEN and any(low <= token <= high for low, high in named_ranges(sequence, before))
         if is_named or data:

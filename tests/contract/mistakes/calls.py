@@ -489,6 +489,22 @@ MISTAKES = [
         LlmaskError,
     ),
     Mistake(
+        "Call: stop tokens and canonical masks",
+        lambda w: llmask.Compiler(llmask.Tokenizer.default(), canonical=True).regex("a").matcher(stop_tokens=[3]),
+        "stop tokens and canonical masks do not go together",
+        None,
+        "compile without canonical=True; ends of every sequence may be given to the tokenizer as eos",
+        LlmaskError,
+    ),
+    Mistake(
+        "Call: bytes while it thinks",
+        lambda w: llmask.Reasoning(w.grammar(), end=[5]).matcher().accept_bytes(b"hm"),
+        "the thinking is told by its tokens, not by bytes",
+        None,
+        "accept the tokens one by one",
+        LlmaskError,
+    ),
+    Mistake(
         "Call: on_limit unknown",
         lambda w: w.grammar().matcher(on_limit="ignore"),
         'on_limit is "error" or "finish", not \'ignore\'',
@@ -546,7 +562,7 @@ MISTAKES = [
     ),
     Mistake(
         "Call: batch of one matcher",
-        lambda w: llmask.fill_bitmasks(w.matcher(), w.bitmask()),
+        lambda w: llmask.Batch(w.matcher()).fill(w.bitmask()),
         "matchers are a sequence, not Matcher",
         None,
         "give a list",
@@ -554,7 +570,7 @@ MISTAKES = [
     ),
     Mistake(
         "Call: batch of grammars",
-        lambda w: llmask.fill_bitmasks([w.grammar()], w.bitmask()),
+        lambda w: llmask.Batch([w.grammar()]).fill(w.bitmask()),
         "a matcher is a Matcher, not CompiledGrammar",
         None,
         "give what g.matcher() made",
@@ -562,7 +578,7 @@ MISTAKES = [
     ),
     Mistake(
         "Call: batch with too few rows",
-        lambda w: llmask.fill_bitmasks([w.matcher(), w.matcher()], w.bitmask()),
+        lambda w: llmask.Batch([w.matcher(), w.matcher()]).fill(w.bitmask()),
         "row 1 is not in a bitmask of 1 rows",
         None,
         "rows count from 0; give one for each matcher",
@@ -570,7 +586,7 @@ MISTAKES = [
     ),
     Mistake(
         "Call: batch with a row twice",
-        lambda w: llmask.fill_bitmasks([w.matcher(), w.matcher()], w.bitmask(2), rows=[0, 0]),
+        lambda w: llmask.Batch([w.matcher(), w.matcher()]).fill(w.bitmask(2), rows=[0, 0]),
         "a row is given twice: [0, 0]",
         None,
         "give each matcher a row of its own",
@@ -578,7 +594,7 @@ MISTAKES = [
     ),
     Mistake(
         "Call: batch with the matcher twice",
-        lambda w: llmask.fill_bitmasks([w.matcher()] * 2, w.bitmask(2), rows=[0, 5]),
+        lambda w: llmask.Batch([w.matcher()] * 2).fill(w.bitmask(2), rows=[0, 5]),
         "row 5 is not in a bitmask of 2 rows",
         None,
         "rows count from 0; give one for each matcher",
@@ -666,7 +682,7 @@ MISTAKES = [
     ),
     Mistake(
         "Call: counts of other length",
-        lambda w: llmask.rollback_batch([w.matcher()], [1, 2]),
+        lambda w: llmask.Batch([w.matcher()]).rollback([1, 2]),
         "1 matchers, but 2 counts",
         None,
         "give one count for each matcher",

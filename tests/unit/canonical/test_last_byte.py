@@ -32,7 +32,7 @@ def test_masks_inside_of_a_word_are_those_of_every_pair(rng: random.Random) -> N
         assert found == {right for right in letters if tok.compatible(left, right)}, tok.token_bytes(left)
         spread.add(len(found))
     assert len(spread) > 10
-    table = matcher.store.canonical_table
+    table = matcher._sequence.store.canonical_table
     assert table is not None
     assert table.array[canonical_slots.PROFILES + COUNT] == 3
     assert table.array[canonical_slots.BASES + COUNT] > 0

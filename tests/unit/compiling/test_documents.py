@@ -95,7 +95,7 @@ def test_what_is_large_is_begun(compiler: llmask.Compiler) -> None:
 def missing_steps(grammar: CompiledGrammar, text: str) -> list[int]:
     matcher, found = grammar.matcher(), []
     for number, token in enumerate(grammar.tokenizer.encode(text)):
-        if is_missing(matcher):
+        if is_missing(matcher._sequence):
             found.append(number)
         matcher.accept_token(token)
     return found
@@ -146,9 +146,9 @@ def test_tokens_are_read_until_one_is_refused(compiler: llmask.Compiler) -> None
     assert (reached > 0, given[0]) == (True, len(ids))
     matcher = grammar.matcher()
     for token in ids.tolist():
-        assert not is_missing(matcher)
+        assert not is_missing(matcher._sequence)
         matcher.accept_token(token)
-    assert (matcher.configuration, is_missing(matcher)) == (reached, False)
+    assert (matcher._sequence.configuration, is_missing(matcher._sequence)) == (reached, False)
     refused = np.array([*ids, *tokenizer.encode("\n")], np.int32)
     assert generation.run(Operation.READ, generation.start, 10**9, refused) == REFUSED
     assert refused[0] == len(refused)
@@ -162,9 +162,9 @@ def test_a_helping_thread_reads_what_a_compiler_made(default_tokenizer: Any, cac
     for token in compiler.tokenizer.encode('{"name": "ab", "kind'):
         matcher.accept_token(token)
     until = time.monotonic() + 10
-    while is_missing(matcher) and time.monotonic() < until:
+    while is_missing(matcher._sequence) and time.monotonic() < until:
         time.sleep(0.001)
-    assert not is_missing(matcher)
+    assert not is_missing(matcher._sequence)
     many = [compiler.json_schema({"properties": {f"a{at}": PERSON}}) for at in range(20)]
     assert all(grammar.accepts('{"a3": {"name": "", "address": {"city": ""}}}') for grammar in many)
 

@@ -264,7 +264,7 @@ def check_midway(matcher: Any, seed: int = 0) -> Any:
     assert type(there) is type(matcher)
     assert there.tokens == matcher.tokens
     assert there.text() == matcher.text()
-    assert there.on_limit == matcher.on_limit
+    assert there._sequence.on_limit == matcher._sequence.on_limit
     assert there.is_terminated() == matcher.is_terminated()
     assert there.is_accepting() == matcher.is_accepting()
     one, other = matcher.fork(), there.fork()
@@ -273,7 +273,7 @@ def check_midway(matcher: Any, seed: int = 0) -> Any:
         one, other = matcher.fork(), there.fork()
         one.rollback(steps)
         other.rollback(steps)
-        assert read_mask(one, one.store.tokenizer.vocab_size) == read_mask(other, one.store.tokenizer.vocab_size)
+        assert read_mask(one, one.grammar.tokenizer.vocab_size) == read_mask(other, one.grammar.tokenizer.vocab_size)
     return there
 
 
@@ -291,7 +291,7 @@ def test_a_matcher_with_a_prefix_arrives_midway(compiler: Any) -> None:
     for parts in ((), ("na",), (b"n",), ("name", b'"'), ("nam", "e", '"x')):
         matcher = taken(compiler.json_schema({"type": "string"}).matcher(prefix=b"name"), *parts)
         there = check_midway(matcher)
-        assert there.rest == matcher.rest
+        assert there._sequence.rest == matcher._sequence.rest
 
 
 def test_a_matcher_with_max_tokens_arrives_midway(compiler: Any) -> None:
@@ -315,7 +315,7 @@ def test_a_matcher_that_finishes_goes_on_to_finish(tiny_tokenizer: Any) -> None:
     compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(max_step_work=10))
     grammar = compiler.json_schema({"type": "string", "pattern": "^(?=.*a.{6})(?=.*b.{6})[abc]{24}$"})
     matcher = grammar.matcher(on_limit="finish")
-    assert sent(matcher).on_limit == "finish"
+    assert sent(matcher)._sequence.on_limit == "finish"
     n_vocab = tiny_tokenizer.vocab_size
     while not grammar.statistics()["finished"]:
         matcher.accept_token(max(read_mask(matcher, n_vocab)))
@@ -347,7 +347,7 @@ def test_long_texts_arrive(compiler: Any) -> None:
 def answer(parts: Any, bitmask: Any) -> Any:
     """What a worker finds out of what was sent to it."""
     compiler, matchers = parts
-    masks = [read_mask(matcher, matcher.store.tokenizer.vocab_size) for matcher in matchers]
+    masks = [read_mask(matcher, matcher.grammar.tokenizer.vocab_size) for matcher in matchers]
     is_one = len({id(matcher.grammar.store) for matcher in matchers} | {id(compiler.store())}) == 1
     matchers[0].accept_bytes(b"1")
     return masks, is_one, matchers, compiler.load(bitmask).shortest()
@@ -381,8 +381,8 @@ def test_stop_tokens_and_how_it_ends_travel(compiler: Any) -> None:
         for letter in "a" * len(prefix):
             matcher.accept_token(letters[letter])
         there = sent(matcher)
-        assert there.stop_tokens == matcher.stop_tokens
-        assert there.terminates_at_end
+        assert there._sequence.stop_tokens == matcher._sequence.stop_tokens
+        assert there._sequence.terminates_at_end
         assert read_mask(there, compiler.tokenizer.vocab_size) == read_mask(matcher, compiler.tokenizer.vocab_size)
         for each in (matcher, there):
             each.accept_token(letters["c"])

@@ -50,7 +50,7 @@ def missing_steps(grammar: CompiledGrammar, text: str) -> list[int]:
     matcher, found = grammar.matcher(), []
     bitmask = llmask.allocate_bitmask(1, grammar.tokenizer.vocab_size)
     for number, token in enumerate([*ids_of(grammar, text), None]):
-        if is_missing(matcher):
+        if is_missing(matcher._sequence):
             found.append(number)
             matcher.fill_bitmask(bitmask)
         if token is not None:

@@ -33,7 +33,7 @@ def matcher(compiler: Compiler) -> Any:
 
 
 def test_a_token_is_explained(matcher: Any, byte_tokenizer: Any) -> None:
-    before = matcher.tokens, matcher.configuration
+    before = matcher.tokens, matcher._sequence.configuration
     found = matcher.explain(ord("d"))
     assert (found.is_allowed, bool(found), found.byte, found.found) == (False, True, 14, b"d")
     assert (found.instance_pointer, found.schema_pointer) == ("/title", "#/properties/title/maxLength")
@@ -46,7 +46,7 @@ def test_a_token_is_explained(matcher: Any, byte_tokenizer: Any) -> None:
         "  /title: too many characters (maxLength 3), #/properties/title/maxLength",
         "  expected the end of the string",
     ]
-    assert (matcher.tokens, matcher.configuration) == before
+    assert (matcher.tokens, matcher._sequence.configuration) == before
 
 
 def test_tokens_that_may_come_instead_are_allowed(compiler: Compiler) -> None:
@@ -222,7 +222,7 @@ def test_a_search_that_takes_too_much_work_ends(compiler: Compiler) -> None:
     assert grammar.recipe is not None
     options = dataclasses.replace(grammar.recipe.options, limits=Limits(max_compile_work=10))
     source = Source(grammar.store, SCHEMA, options)
-    found = explanation_of_document(grammar.matcher(), [Embedded(b"", source)], b'{"title": 1}')
+    found = explanation_of_document(grammar.matcher()._sequence, [Embedded(b"", source)], b'{"title": 1}')
     assert found.note == "no keyword was found that refuses it within limits.max_compile_work"
     assert str(found).startswith("refused at byte 10: found '1}'")
     assert (found.relaxed, found.others) == ({}, [])

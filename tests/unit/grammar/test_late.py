@@ -134,7 +134,7 @@ def test_tables_are_begun_anew(compiler: llmask.Compiler) -> None:
     first = grammar.generation
     matcher = grammar.matcher()
     matcher.accept_token(0)
-    matcher._move(grammar.generation_after(first))
+    matcher._sequence.move(grammar.generation_after(first))
     assert read_mask(matcher, EOS + 1) == {1, 2, 3}
     matcher.accept_tokens([2, 3, 1])
     assert matcher.is_accepting()

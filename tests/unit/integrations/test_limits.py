@@ -153,12 +153,12 @@ class Request:
 
     def draft(self, token: int) -> None:
         self.matcher.accept_token(token)
-        self.room.look(len(self.matcher.history))
+        self.room.look(len(self.matcher._sequence.history))
 
     def allowed(self) -> set[int]:
         mask = llmask.allocate_bitmask(1, self.matcher.grammar.tokenizer.vocab_size)
         if self.room.is_near:
-            self.room.fill(mask, 0, len(self.matcher.history))
+            self.room.fill(mask, 0, len(self.matcher._sequence.history))
         else:
             self.matcher.fill_bitmask(mask)
         return {token for token in (A, C, END) if mask[0, token // 32] >> (token % 32) & 1}

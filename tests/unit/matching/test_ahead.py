@@ -22,17 +22,17 @@ def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
 def wait_until_read(matcher: llmask.Matcher) -> bool:
     """Wait until the mask is there, for ten seconds at most."""
     until = time.monotonic() + 10
-    while ahead.is_missing(matcher) and time.monotonic() < until:
+    while ahead.is_missing(matcher._sequence) and time.monotonic() < until:
         time.sleep(0.001)
-    return not ahead.is_missing(matcher)
+    return not ahead.is_missing(matcher._sequence)
 
 
 def test_a_mask_is_there_and_right(compiler: llmask.Compiler, tiny_tokenizer: Any) -> None:
     matcher = compiler.json_schema({"properties": {"name": {"enum": ["a", "b"]}}}).matcher()
     matcher.accept_bytes(b'{"na')
-    assert llmask.read_ahead([matcher, None]) == 1
+    assert llmask.Batch([matcher, None]).read_ahead() == 1
     assert wait_until_read(matcher)
-    assert llmask.read_ahead([matcher]) == 0
+    assert llmask.Batch([matcher]).read_ahead() == 0
     given, expected = (llmask.allocate_bitmask(1, tiny_tokenizer.vocab_size) for _ in range(2))
     matcher.fill_bitmask(given)
     other = llmask.Compiler(tiny_tokenizer).json_schema({"properties": {"name": {"enum": ["a", "b"]}}}).matcher()
@@ -47,33 +47,33 @@ def test_a_matcher_may_go_on_meanwhile(compiler: llmask.Compiler) -> None:
         matcher = grammar.matcher()
         for data in (b"a", b"b", b"c"):
             matcher.accept_bytes(data)
-            llmask.read_ahead([matcher])
+            llmask.Batch([matcher]).read_ahead()
         matcher.rollback(2)
-        assert wait_until_read(matcher) or llmask.read_ahead([matcher])
+        assert wait_until_read(matcher) or llmask.Batch([matcher]).read_ahead()
 
 
 def test_what_is_not_read_ahead(default_tokenizer: Any) -> None:
     matcher = llmask.Compiler(default_tokenizer, canonical=True).choice(["ab", "ac"]).matcher()
-    assert llmask.read_ahead([matcher]) == 0
+    assert llmask.Batch([matcher]).read_ahead() == 0
     for wrong in (1, None, matcher, [1], ["matcher"], [[None]]):
         with pytest.raises(llmask.LlmaskError):
-            llmask.read_ahead(wrong)  # type: ignore[arg-type]
+            llmask.Batch(wrong).read_ahead()  # type: ignore[arg-type]
 
 
 def test_the_thread_lives_on_after_a_limit(compiler: llmask.Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
     first = compiler.regex("x[a-f]{3}y").matcher()
-    run = first.generation.run
+    run = first._sequence.generation.run
 
     def refuse(*arguments: Any) -> int:
         raise llmask.LimitExceeded("a limit")
 
-    monkeypatch.setattr(first.generation, "run", refuse)
-    assert llmask.read_ahead([first]) == 1
+    monkeypatch.setattr(first._sequence.generation, "run", refuse)
+    assert llmask.Batch([first]).read_ahead() == 1
     second = compiler.regex("z[a-f]{3}y").matcher()
-    assert llmask.read_ahead([second]) == 1
+    assert llmask.Batch([second]).read_ahead() == 1
     assert wait_until_read(second)
-    monkeypatch.setattr(first.generation, "run", run)
-    assert ahead.is_missing(first)
+    monkeypatch.setattr(first._sequence.generation, "run", run)
+    assert ahead.is_missing(first._sequence)
 
 
 def test_many_threads_ask(compiler: llmask.Compiler) -> None:
@@ -83,9 +83,9 @@ def test_many_threads_ask(compiler: llmask.Compiler) -> None:
     def ask(grammar: Any) -> None:
         matcher = grammar.matcher()
         for data in (b"abc", b"def", b"9"):
-            if matcher.validate_tokens([]) == 0 and matcher.fork().take_bytes(data) == -1:
+            if matcher.validate_tokens([]) == 0 and matcher._sequence.fork().take_bytes(data) == -1:
                 matcher.accept_bytes(data)
-            llmask.read_ahead([matcher])
+            llmask.Batch([matcher]).read_ahead()
         matchers.append(matcher)
 
     threads = [threading.Thread(target=ask, args=(grammar,)) for grammar in grammars]
@@ -99,11 +99,11 @@ def test_many_threads_ask(compiler: llmask.Compiler) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_forked_child_reads_by_itself(compiler: llmask.Compiler) -> None:
     matcher = compiler.regex("a[b-d]{2}").matcher()
-    llmask.read_ahead([matcher])
+    llmask.Batch([matcher]).read_ahead()
     child = os.fork()
     if child == 0:
         other = compiler.regex("q[b-d]{2}").matcher()
-        is_read = llmask.read_ahead([other]) == 1 and wait_until_read(other)
+        is_read = llmask.Batch([other]).read_ahead() == 1 and wait_until_read(other)
         os._exit(0 if is_read else 1)
     _, status = os.waitpid(child, 0)
     assert status == 0

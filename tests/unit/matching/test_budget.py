@@ -261,7 +261,7 @@ def test_lowered_midway_the_mask_follows_the_shortest_way(compiler: llmask.Compi
             matcher.accept_token(rng.choice(sorted(read_mask(matcher, size) - set(compiler.tokenizer.eos_ids)) or [0]))
             if not read_mask(matcher, size) - set(compiler.tokenizer.eos_ids):
                 break
-        known = ends_of(matcher.generation).bound(matcher.configuration)
+        known = ends_of(matcher._sequence.generation).bound(matcher._sequence.configuration)
         n = 0
         while not matcher.is_terminated():
             matcher.accept_token(rng.choice(sorted(read_mask(matcher, size, 1))))
@@ -410,8 +410,8 @@ def test_sequences_that_move_to_other_tables_keep_their_budget(tiny_tokenizer: A
         matcher = grammar.matcher()
         budget = 60
         assert written(matcher, budget, rng) <= budget
-        n_generations += matcher.generation is not generation
-        generation = matcher.generation
+        n_generations += matcher._sequence.generation is not generation
+        generation = matcher._sequence.generation
     assert n_generations > 2
 
 

@@ -37,7 +37,7 @@ def compiler(tokenizer: Any) -> Any:
 
 
 def batch_for(matcher: Any, n_rows: int) -> Any:
-    return np.full((n_rows, matcher.store.n_words), UNTOUCHED, np.int32)
+    return np.full((n_rows, matcher._sequence.store.n_words), UNTOUCHED, np.int32)
 
 
 def expected_masks(matcher: Any, tree: Tree, node: int, words: Any) -> int:
@@ -58,7 +58,7 @@ def expected_masks(matcher: Any, tree: Tree, node: int, words: Any) -> int:
 def random_tree(rng: random.Random, matcher: Any) -> Tree:
     """A tree whose nodes are numbered at random; most tokens are allowed where they stand, others are any ids."""
     n_nodes = rng.randint(1, 24)
-    vocab_size = matcher.store.tokenizer.vocab_size
+    vocab_size = matcher.grammar.tokenizer.vocab_size
     numbers = [0, *rng.sample(range(1, n_nodes), n_nodes - 1)]
     next_token, next_sibling, tokens = [-1] * n_nodes, [-1] * n_nodes, [rng.randrange(vocab_size)] * n_nodes
     states = {0: matcher.fork()}
@@ -111,7 +111,7 @@ def test_random_trees_equal_forks(
         if rng.random() < 0.5:  # else its masks and steps are known
             matcher = kinds[name]()
         row = rng.randrange(3)
-        wide = np.full((n_nodes + 3, matcher.store.n_words + 2), UNTOUCHED, np.int32)
+        wide = np.full((n_nodes + 3, matcher._sequence.store.n_words + 2), UNTOUCHED, np.int32)
         bitmask = wide if rng.random() < 0.5 else wide[:, :-2]
         state = matcher.tokens
         n_allowed = matcher.fill_tree(bitmask, *tree, row)
@@ -146,11 +146,11 @@ def test_tables_that_are_renewed_during_a_walk(tokenizer: Any) -> None:
     n_renewed = 0
     for _ in range(60):
         tree = random_tree(rng, twin)
-        before = matcher.generation
+        before = matcher._sequence.generation
         found, expected = batch_for(matcher, len(tree[0])), batch_for(twin, len(tree[0]))
         assert matcher.fill_tree(found, *tree) == twin.fill_tree(expected, *tree)
         assert np.array_equal(found, expected)
-        n_renewed += before is not matcher.generation
+        n_renewed += before is not matcher._sequence.generation
     assert n_renewed > 0
 
 

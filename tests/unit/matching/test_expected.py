@@ -168,9 +168,9 @@ def test_messages_name_the_tokens(compiler: llmask.Compiler) -> None:
     with pytest.raises(TokenRejected) as caught:
         matcher.accept_token(DONE)
     assert caught.value.message == f"token {DONE} (<done>) cannot come next; expected 'a', <[0-8]>, <call>"
-    configuration = matcher.configuration
-    assert named_ranges(matcher, configuration) == [(0, 8), (CALL, CALL)]
-    assert named_tokens(matcher, configuration) == ["<[0-8]>", "<call>"]
+    configuration = matcher._sequence.configuration
+    assert named_ranges(matcher._sequence, configuration) == [(0, 8), (CALL, CALL)]
+    assert named_tokens(matcher._sequence, configuration) == ["<[0-8]>", "<call>"]
 
 
 def test_a_prefix_is_spelled_before_named_tokens(compiler: llmask.Compiler) -> None:

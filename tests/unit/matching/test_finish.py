@@ -39,8 +39,8 @@ def test_a_reach_has_every_token_of_the_mask_and_its_configuration(
         matcher = grammar.matcher()
         while not matcher.is_terminated():
             allowed = read_mask(matcher, size)
-            ends = ends_of(matcher.generation)
-            reach = ends.reach(matcher.configuration)
+            ends = ends_of(matcher._sequence.generation)
+            reach = ends.reach(matcher._sequence.configuration)
             in_groups = {}
             for group, behind in enumerate(reach.reached.tolist()):
                 inside = ends.inside(reach.state)
@@ -51,7 +51,7 @@ def test_a_reach_has_every_token_of_the_mask_and_its_configuration(
             # where something is recorded one token stands for all of its group
             found = alone if reach.is_recorded else {**in_groups, **alone}
             for token, behind in found.items():
-                assert grammar.generation.run(Operation.ACCEPT, matcher.configuration, token) == behind
+                assert grammar.generation.run(Operation.ACCEPT, matcher._sequence.configuration, token) == behind
             matcher.accept_token(rng.choice(sorted(allowed)))
 
 
@@ -88,7 +88,7 @@ def test_lists_are_forgotten_and_made_again(compiler: llmask.Compiler, monkeypat
     matcher.rollback(1)
     assert read_mask(matcher, size, budget) == first
     ends = ends_of(grammar.generation)
-    ends.reach(matcher.configuration)
+    ends.reach(matcher._sequence.configuration)
     assert len(ends._reaches) == 1
 
 
@@ -186,10 +186,10 @@ LARGE = {"type": "object", "properties": {name: {"type": "boolean"} for name in 
 def test_a_jump_is_what_a_token_may_open(compiler: llmask.Compiler, make: Any, least: int, most: int) -> None:
     """And no more: a budget is looked at once less than the end and a jump is left."""
     matcher = make(compiler).matcher()
-    ends = ends_of(matcher.generation)
+    ends = ends_of(matcher._sequence.generation)
     bound = matcher.least_budget()
     assert least <= ends.jump() <= most
-    configuration = matcher.configuration
+    configuration = matcher._sequence.configuration
     assert ends.far(configuration) == bound + ends.jump()
     mask = llmask.allocate_bitmask(1, compiler.tokenizer.vocab_size)
     matcher.fill_bitmask(mask, budget=ends.far(configuration) + 1)

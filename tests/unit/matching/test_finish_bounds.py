@@ -12,7 +12,7 @@ import pytest
 import llmask
 from llmask.kernels.tables.memory import TICK_BITS
 from llmask.kernels.tables.store_layout import STORE
-from llmask.matching.sequence import Sequence
+from llmask.store.generation import Generation
 from llmask.work import active
 from tests.reference.definition import read_mask
 
@@ -55,16 +55,16 @@ def test_no_step_takes_more_than_a_mask_and_the_way_on_may(default_tokenizer: An
 def test_a_token_that_a_mask_allowed_gets_one_step_more(byte_tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It got 500,000 units: thirty tokens of one document took 0.3 s each."""
     matcher = llmask.Compiler(byte_tokenizer, limits=STRANGERS).regex("ab").matcher(on_limit="finish")
-    build, bounds = Sequence._build_after, []
+    run, bounds = Generation.run, []
 
     def exceed_first(self: Any, *arguments: Any) -> int:
         bounds.append(None if active.meter is None else active.meter.most)
         if len(bounds) == 1:
             raise llmask.LimitExceeded("one step takes more than it may")
-        return build(self, *arguments)
+        return run(self, *arguments)
 
-    monkeypatch.setattr(Sequence, "_build_after", exceed_first)
-    matcher._built_after(ord("a"), llmask.matching.sequence.MISS)
+    monkeypatch.setattr(Generation, "run", exceed_first)
+    matcher._sequence._built_after(ord("a"), llmask.matching.sequence.MISS)
     assert bounds == [None, STRANGERS.max_step_work]
 
 

@@ -67,8 +67,8 @@ def test_vocabularies_without_byte_pairs_force_nothing() -> None:
 
 def test_where_the_bytes_lead(compiler: llmask.Compiler) -> None:
     matcher = compiler.choice(["abc", "abd"]).matcher()
-    data, configuration = find_forced(matcher)
+    data, configuration = find_forced(matcher._sequence)
     assert data == b"ab"
     assert items_of(b"ab").tolist() == [97, 98]
     matcher.accept_bytes(b"ab")
-    assert find_forced(matcher) == (b"", configuration)
+    assert find_forced(matcher._sequence) == (b"", configuration)

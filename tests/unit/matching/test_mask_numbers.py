@@ -17,7 +17,7 @@ SCHEMAS: list[Any] = [
 
 def masks_of(matcher: Any, rng: random.Random, n_tokens: int) -> list[tuple[int, bytes]]:
     """Numbers and masks along a random document."""
-    n_vocab = matcher.store.tokenizer.vocab_size
+    n_vocab = matcher.grammar.tokenizer.vocab_size
     bitmask = llmask.allocate_bitmask(1, n_vocab)
     found: list[tuple[int, bytes]] = []
     while len(found) < n_tokens and not matcher.is_terminated():

@@ -87,16 +87,10 @@ def test_moving_to_new_tables_keeps_the_counts() -> None:
         mask(matcher)
     matcher.accept_tokens([A, A, SEMICOLON, A])
     assert grammar.generation is not first
-    matcher._move(grammar.generation)
+    matcher._sequence.move(grammar.generation)
     assert A in mask(matcher)
     matcher.accept_token(A)
     assert mask(matcher) == {SEMICOLON, SEMICOLON_A, EOS}
-
-
-def test_what_cannot_go_together_is_refused(compiler: llmask.Compiler) -> None:
-    grammar = compiler.lark('start: a ";"\na[max_tokens=2]: /[ab]*/')
-    with pytest.raises(llmask.LlmaskError, match="takes no prefix"):
-        grammar.matcher(prefix=b"a")
 
 
 def test_the_temperature_is_that_of_the_terminal_in_hand(compiler: llmask.Compiler) -> None:

@@ -75,9 +75,9 @@ def test_a_long_text_is_shown_from_near_its_end(compiler: llmask.Compiler) -> No
 def test_the_state_is_unchanged_and_failures_are_shown(compiler: llmask.Compiler) -> None:
     matcher = compiler.json_object().matcher(on_limit="finish")
     matcher.accept_bytes(b'{"a": ')
-    before = matcher.cell.tobytes()
+    before = matcher._sequence.cell.tobytes()
     matcher._repr_html_()
-    assert matcher.cell.tobytes() == before
+    assert matcher._sequence.cell.tobytes() == before
     tokenizer = llmask.Tokenizer.from_bytes([b"a", b""], eos=1, special=[])
     stuck = llmask.Compiler(tokenizer).regex("a<").matcher()
     stuck.accept_token(0)

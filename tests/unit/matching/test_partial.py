@@ -75,8 +75,8 @@ def test_taking_back_forking_and_asking_in_any_order(compiler: llmask.Compiler) 
             matcher.accept_bytes(left[: rng.choice([1, 1, 2, 5, 9])])
         elif action < 0.5 and not left and not matcher.is_terminated():
             matcher.accept_token(eos)
-        elif action < 0.7 and len(matcher.history):
-            matcher.rollback(rng.randrange(1, min(len(matcher.history), 12) + 1))
+        elif action < 0.7 and len(matcher):
+            matcher.rollback(rng.randrange(1, min(len(matcher), 12) + 1))
             if not matcher.text():
                 family[number] = matcher, rng.choice(texts)
         elif action < 0.75 and len(family) < 12:
@@ -120,15 +120,15 @@ def test_what_is_kept_is_bounded_and_rolls_back_any_way(compiler: llmask.Compile
     for number in range(n_steps):
         matcher.accept_bytes(b"1," if number else b"[0,")
         assert matcher.position() == ("", "between", 2 * number + 3, 1)
-    assert len(matcher.readings) <= MOST_KEPT
-    steps = [reading.n_tokens for reading in matcher.readings]
+    assert len(matcher._sequence.readings) <= MOST_KEPT
+    steps = [reading.n_tokens for reading in matcher._sequence.readings]
     assert steps == sorted(set(steps))
     assert steps[-100:] == list(range(n_steps - 99, n_steps + 1))
-    while len(matcher.history):
-        matcher.rollback(min(rng.choice([1, 10, 300, 900]), len(matcher.history)))
+    while len(matcher):
+        matcher.rollback(min(rng.choice([1, 10, 300, 900]), len(matcher)))
         twin = matcher.fork()
-        if len(twin.history):
-            assert twin.partial() == [0] + [1] * (len(matcher.history) - 1)
+        if len(twin):
+            assert twin.partial() == [0] + [1] * (len(matcher) - 1)
         matcher.position()
     assert matcher.partial() is None
 
@@ -141,7 +141,7 @@ def test_pickles_and_moves_to_new_tables(compiler: llmask.Compiler) -> None:
             matcher.accept_bytes(bytes([byte]))
             check(matcher)
         twin = pickle.loads(pickle.dumps(matcher))
-        assert twin.readings == []
+        assert twin._sequence.readings == []
         check(twin)
 
 
@@ -200,15 +200,15 @@ def test_a_stop_token_with_a_text_adds_none(compiler: llmask.Compiler) -> None:
 
 def test_thinking_is_no_part_of_the_answer(compiler: llmask.Compiler) -> None:
     tok = compiler.tokenizer
-    matcher = llmask.ReasoningMatcher(compiler.json_object().matcher(), tok.encode("</think>"))
+    matcher = llmask.Reasoning(compiler.json_object(), tok.encode("</think>")).matcher()
     for token in tok.encode('{"not": "this"'):
         assert matcher.accept(token)
     assert (matcher.partial(), matcher.position()) == (None, ("", "between", 0, 0))
     assert repr(matcher).endswith("tokens of thinking, the answer has not begun)")
-    for token in [*matcher.end, *tok.encode('{"a": "b')]:
+    for token in [*tok.encode("</think>"), *tok.encode('{"a": "b')]:
         assert matcher.accept(token)
     assert (matcher.partial(), str(matcher.position().pointer)) == ({"a": "b"}, "/a")
-    assert repr(matcher).endswith("in the value at /a, 2 bytes so far, depth 1))")
+    assert repr(matcher).endswith("in the value at /a, 2 bytes so far, depth 1)")
 
 
 def test_grammars_that_are_no_json_have_a_text_and_no_pointer(compiler: llmask.Compiler) -> None:

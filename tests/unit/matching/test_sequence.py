@@ -27,7 +27,7 @@ def shown(matcher: llmask.Matcher) -> tuple[Any, ...]:
     return matcher.tokens, matcher.text(), bitmask.tobytes(), matcher.is_accepting()
 
 
-@pytest.fixture(scope="module", params=["plain", "prefixed", "max_tokens", "canonical"])
+@pytest.fixture(scope="module", params=["plain", "prefixed", "max_tokens", "canonical", "stopping", "thinking"])
 def begun(request: pytest.FixtureRequest, default_tokenizer: llmask.Tokenizer) -> llmask.Matcher:
     """Matchers of every kind in the middle of a document, of tokens and of bytes."""
     compiler = llmask.Compiler(default_tokenizer, canonical=request.param == "canonical")
@@ -37,8 +37,12 @@ def begun(request: pytest.FixtureRequest, default_tokenizer: llmask.Tokenizer) -
         text = b"\xc3\xa9" + DOCUMENT
     elif request.param == "prefixed":
         matcher = compiler.json_object().matcher(prefix=b'{"a": [12, "abc", 1]')
+    elif request.param == "thinking":
+        matcher = llmask.Reasoning(compiler.json_object(), [5]).matcher(prefix=b'{"a": [12, "abc", 1]', stop_tokens=[7])
+        matcher.accept_tokens([3, 5])
     else:
-        matcher = compiler.json_object().matcher()
+        stops = [7] if request.param == "stopping" else None
+        matcher = compiler.json_object().matcher(stop_tokens=stops)
     matcher.accept_tokens(default_tokenizer.encode(text[:-4].decode()))
     matcher.accept_bytes(text[-4:])
     return matcher

@@ -20,7 +20,7 @@ def compiler(byte_tokenizer: Any) -> Any:
 
 
 def mask_of(matcher: Any, budget: int | None = None) -> set[int]:
-    return read_mask(matcher, matcher.store.tokenizer.vocab_size, budget)
+    return read_mask(matcher, matcher.grammar.tokenizer.vocab_size, budget)
 
 
 def tokens_of(words: Any) -> set[int]:
@@ -143,9 +143,9 @@ def test_tables_that_are_renewed_keep_the_end(byte_tokenizer: Any) -> None:
         matcher.accept_token(ord("}"))  # it cannot stand for its text, and the document cannot end here
     matcher = compiler.json_schema({"type": "integer"}).matcher(stop_tokens=[ord("7")])
     matcher.accept_tokens(b"127")
-    generation = matcher.generation
-    matcher._move(matcher.grammar.new_generation())
-    assert matcher.generation is not generation
+    generation = matcher._sequence.generation
+    matcher._sequence.move(matcher.grammar.new_generation())
+    assert matcher._sequence.generation is not generation
     assert matcher.is_terminated()
     assert (matcher.text(), matcher.tokens) == (b"12", [*b"127"])
 
@@ -163,17 +163,6 @@ def test_tables_that_are_renewed_keep_the_end(byte_tokenizer: Any) -> None:
 def test_other_stop_tokens_are_refused(compiler: Any, stops: Any, message: str) -> None:
     with pytest.raises(llmask.LlmaskError, match=message):
         compiler.regex("a").matcher(stop_tokens=stops)
-
-
-def test_grammars_that_know_no_ways_take_none(compiler: Any) -> None:
-    tokenizer = llmask.Tokenizer.default()
-    for grammar in (
-        llmask.Compiler(tokenizer, canonical=True).regex("a"),
-        compiler.lark("start: a\na[max_tokens=3]: /[a-z]*/"),
-    ):
-        with pytest.raises(llmask.LlmaskError, match="takes no stop tokens"):
-            grammar.matcher(stop_tokens=[3])
-        assert type(grammar.matcher(stop_tokens=[])) is type(grammar.matcher())
 
 
 def test_a_sequence_that_ends_by_itself(compiler: Any) -> None:

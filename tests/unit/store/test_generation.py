@@ -72,7 +72,7 @@ def test_masks_forks_and_rollbacks_survive_the_change(
         pairs = [(grammar.matcher(), plain.matcher()) for _ in range(3)]
         for _ in range(150):
             ours, oracle = pair = rng.choice(pairs)
-            before = ours.generation
+            before = ours._sequence.generation
             allowed = read_mask(oracle, tiny_tokenizer.vocab_size)
             assert read_mask(ours, tiny_tokenizer.vocab_size) == allowed
             action = rng.random()
@@ -94,7 +94,7 @@ def test_masks_forks_and_rollbacks_survive_the_change(
             assert ours.text() == oracle.text()
             assert ours.is_accepting() == oracle.is_accepting()
             assert ours.is_terminated() == oracle.is_terminated()
-            n_moves += ours.generation is not before
+            n_moves += ours._sequence.generation is not before
         junk = grammar.matcher()  # fills the tables, so that the next family has to move
         for _ in range(40):
             junk.reset()
@@ -171,11 +171,11 @@ def test_moving_a_long_document_lets_others_in_between(
         matcher.accept_bytes(b"a")
     watched = Watched(grammar.store, monkeypatch)
     for ask in [lambda: matcher.accept_bytes(b"a"), *([] if kind == "max_tokens" else [matcher.least_budget])]:
-        old = matcher.generation
+        old = matcher._sequence.generation
         old.room = 0
         watched.stretches.clear()
         ask()
-        assert matcher.generation is not old
+        assert matcher._sequence.generation is not old
         assert len(watched.stretches) > 400
         assert max(watched.stretches[:400]) < 20
     assert matcher.text() == b"a" * 401

@@ -250,9 +250,9 @@ def test_keys_beside_a_pattern_leave_little_to_the_walk(default_tokenizer: Any) 
     schema = {"properties": {"name": True}, "patternProperties": {"^_": {"type": "integer"}}, "type": "object"}
     matcher = compiler.json_schema(schema).matcher()
     matcher.accept_bytes(b'{"')
-    matcher.store.table.view.walked = 0
+    matcher._sequence.store.table.view.walked = 0
     matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
-    assert 0 < matcher.store.table.view.walked < default_tokenizer.trie.n_nodes // 4
+    assert 0 < matcher._sequence.store.table.view.walked < default_tokenizer.trie.n_nodes // 4
 
 
 @pytest.mark.parametrize("bounds", [{"maxLength": 8}, {"minLength": 36, "maxLength": 36}, {"maxLength": 1}])
@@ -262,9 +262,9 @@ def test_strings_of_a_bounded_length_leave_to_the_walk_what_free_ones_do(default
     for said in ({}, bounds):
         matcher = llmask.Compiler(default_tokenizer).json_schema({"type": "string", **said}).matcher()
         matcher.accept_bytes(b'"')
-        matcher.store.table.view.walked = 0
+        matcher._sequence.store.table.view.walked = 0
         matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
-        n_walked.append(matcher.store.table.view.walked)
+        n_walked.append(matcher._sequence.store.table.view.walked)
     assert 0 < n_walked[1] < 1.2 * max(n_walked[0], default_tokenizer.trie.n_nodes // 50)
 
 
@@ -285,9 +285,9 @@ def test_bounded_texts_without_marks_leave_little_to_the_walk(default_tokenizer:
     matcher.accept_bytes(b"<parameter=a>\n" if "style" in form else b'"')
     for text in (b"a word", b" and a ", b"third"):
         matcher.accept_bytes(text)
-        matcher.store.table.view.walked = 0
+        matcher._sequence.store.table.view.walked = 0
         matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
-        assert 0 < matcher.store.table.view.walked < default_tokenizer.trie.n_nodes // 3
+        assert 0 < matcher._sequence.store.table.view.walked < default_tokenizer.trie.n_nodes // 3
 
 
 UNITS = ["a", "[ab]", "[^a]", r"\S", r"\s", "[^ ]", "é", "[é日]", "[^é]", ".", "[^b😀]"]

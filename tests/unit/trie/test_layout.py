@@ -104,6 +104,16 @@ def trie():
     return build_trie(np.array([0, 1, 3, 4, 7, 9], np.int32), np.frombuffer(b"aabbabcab", np.uint8))
 
 
+def test_the_path_of_bytes_ends_where_no_token_goes_on(trie):
+    for data in (b"", b"a", b"ab", b"abb", b"abx", b"x", b"abca"):
+        path = trie.path(data)
+        assert path[0] == 0
+        assert trie.byte[path[1:]].tobytes() == data[: len(path) - 1]
+        if len(path) <= len(data):
+            here = trie.child_byte[trie.child_first[path[-1]] : trie.child_first[path[-1] + 1]]
+            assert data[len(path) - 1] not in here
+
+
 @pytest.mark.parametrize(
     ("field", "index", "value"),
     [

@@ -53,7 +53,9 @@ class Judge:
     def after(self, matcher: Matcher, data: bytes) -> Matcher | None:
         self._tries += 1
         matcher = matcher.fork()
-        return matcher if matcher.take_bytes(data) == ALL_TAKEN else None  # no message is made of each refusal
+        return (
+            matcher if matcher._sequence.take_bytes(data) == ALL_TAKEN else None
+        )  # no message is made of each refusal
 
     def _written(self, matcher: Matcher | None, value: Any) -> Iterator[Matcher]:
         if matcher is None or self._tries > MAX_TRIES:

@@ -192,7 +192,7 @@ def dead_end(judge: Any, schema: Any, most: int = 400, **options: Any) -> bytes 
 
 def _future(matcher: Matcher) -> Any:
     """What decides the future of a sequence."""
-    return matcher.configuration, id(matcher.generation)
+    return matcher._sequence.configuration, id(matcher._sequence.generation)
 
 
 def some_of(*keywords: tuple[str, st.SearchStrategy[Any]], most: int = 3) -> st.SearchStrategy[dict[str, Any]]:

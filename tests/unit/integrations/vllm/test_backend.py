@@ -195,7 +195,7 @@ def test_a_row_that_cannot_be_filled_keeps_no_other(compiler: llmask.Compiler, m
         return right(self, bitmask, row, budget)
 
     monkeypatch.setattr(llmask.Matcher, "fill_bitmask", fails)
-    monkeypatch.setattr("llmask.integrations.vllm.backend.fill_bitmasks", lambda m, *_: m[-1].fill_bitmask(None))
+    monkeypatch.setattr(llmask.Batch, "fill", lambda batch, *_: batch._matchers[-1].fill_bitmask(None))
     words = np.zeros_like(expected(compiler, made[:3]), shape=(4, 9))
     write_rows(words, made)
     np.testing.assert_array_equal(words[:3], expected(compiler, made[:3]))

@@ -88,10 +88,10 @@ def test_ends_of_the_vocabulary_are_no_stop_tokens(compiler: Compiler) -> None:
     """A matcher with stop tokens of its own is slower, and most requests only have the model's ends."""
     grammar = compile_request(compiler, "regex", "a+")
     end = compiler.tokenizer.eos_ids[0]
-    assert matcher_of(grammar, {end}).stop_tokens == frozenset()
+    assert matcher_of(grammar, {end})._sequence.stop_tokens == frozenset()
     matcher = matcher_of(grammar, {end, 98})
-    assert matcher.stop_tokens == {98}
-    assert matcher.on_limit == "finish"
+    assert matcher._sequence.stop_tokens == {98}
+    assert matcher._sequence.on_limit == "finish"
 
 
 def test_options_name_one_kind() -> None:

@@ -28,7 +28,7 @@ def test_masks_are_the_same_where_they_were_known_without_listings(
         found = []
         for token in default_tokenizer.encode(document.decode()):
             if is_known:
-                matcher.generation.run(Operation.BUILD_MASK, matcher.configuration)
+                matcher._sequence.generation.run(Operation.BUILD_MASK, matcher._sequence.configuration)
             matcher.fill_bitmask(bitmask)
             found.append(bitmask.copy())
             matcher.accept_token(token)

@@ -60,7 +60,10 @@ def test_tokens_are_allowed_whose_bytes_are(rng: random.Random, scaled: Callable
             allowed = read_mask(matcher, tokenizer.vocab_size)
             for token, text in enumerate(texts):
                 if text:
-                    assert (token in allowed) == (matcher.fork().take_bytes(text) == ALL_TAKEN), (matcher.text(), text)
+                    assert (token in allowed) == (matcher._sequence.fork().take_bytes(text) == ALL_TAKEN), (
+                        matcher.text(),
+                        text,
+                    )
             longer = [token for token in allowed if len(texts[token]) > 1]
             matcher.accept_token(rng.choice(longer or sorted(allowed)))
             if matcher.is_terminated():

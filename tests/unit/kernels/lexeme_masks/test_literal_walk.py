@@ -41,7 +41,10 @@ def test_tokens_are_allowed_whose_bytes_are(rng: random.Random, scaled: Callable
         for _ in range(6):
             allowed = read_mask(matcher, tokenizer.vocab_size)
             for token, text in enumerate(tokens):
-                assert (token in allowed) == (matcher.fork().take_bytes(text) == ALL_TAKEN), (matcher.text(), text)
+                assert (token in allowed) == (matcher._sequence.fork().take_bytes(text) == ALL_TAKEN), (
+                    matcher.text(),
+                    text,
+                )
             matcher.accept_token(rng.choice(sorted(allowed)))
             if matcher.is_terminated():
                 break

@@ -38,11 +38,11 @@ def random_grammar(rng: random.Random, words: list[str]) -> tuple[Callable[[Any]
 
 
 def n_leaps(matcher: Any) -> int:
-    return matcher.store.table.view.leaps.count
+    return matcher._sequence.store.table.view.leaps.count
 
 
 def n_states(matcher: Any) -> int:
-    return matcher.store.table.view.state_keys.count
+    return matcher._sequence.store.table.view.state_keys.count
 
 
 @pytest.mark.long
@@ -60,7 +60,8 @@ def test_a_token_leads_where_its_bytes_lead(rng: random.Random, scaled: Callable
         except llmask.UnsatisfiableSchema:
             continue
         for _ in range(12):
-            longer = [token for token in range(256, len(texts)) if by_byte.fork().take_bytes(texts[token]) == ALL_TAKEN]
+            here = by_byte._sequence
+            longer = [token for token in range(256, len(texts)) if here.fork().take_bytes(texts[token]) == ALL_TAKEN]
             for token in range(256, len(texts)):
                 taken = by_token.fork()
                 assert taken.accept(token) == (token in longer), (by_token.text(), texts[token])
@@ -109,7 +110,7 @@ def test_where_a_lexeme_ends_on_the_way(begun: bytes, token: bytes) -> None:
     one.accept_bytes(begun + token)
     other.accept_bytes(begun)
     other.accept_token(0)
-    n = one.store.tokenizer.vocab_size
+    n = one.grammar.tokenizer.vocab_size
     assert read_mask(one, n) == read_mask(other, n)
 
 
@@ -128,10 +129,10 @@ def test_what_may_end_on_the_way_is_read_byte_by_byte() -> None:
 def test_a_leap_is_of_its_place_in_a_token() -> None:
     """The same state may be come to within several tokens, and the rests of these differ."""
     matcher = matcher_of([b";abx", b";;aby", b"abx"], lambda compiler: compiler.regex(";*(abx[0-3]|aby[4-7])"))
-    n = matcher.store.tokenizer.vocab_size
+    n = matcher.grammar.tokenizer.vocab_size
     for token, digit in ((0, b"0"), (1, b"4"), (2, b"1"), (1, b"7")):
         matcher.accept_token(token)
-        digits = {chr(byte) for byte in b"01234567" if matcher.fork().take_bytes(bytes([byte])) == ALL_TAKEN}
+        digits = {chr(byte) for byte in b"01234567" if matcher._sequence.fork().take_bytes(bytes([byte])) == ALL_TAKEN}
         assert digits == set("0123" if digit < b"4" else "4567")
         assert len(read_mask(matcher, n)) == 4
         matcher.rollback(1)
@@ -150,11 +151,11 @@ def test_text_that_excludes_some() -> None:
         one = matcher.fork()
         one.accept_bytes(b'{"')
         one.accept_token(token)
-        assert one.fork().take_bytes(b": null") != ALL_TAKEN, name
-        assert one.fork().take_bytes(f": {len(name)}".encode()) == ALL_TAKEN, name
+        assert one._sequence.fork().take_bytes(b": null") != ALL_TAKEN, name
+        assert one._sequence.fork().take_bytes(f": {len(name)}".encode()) == ALL_TAKEN, name
     for token in (4, 5, 6):
         one = matcher.fork()
         one.accept_bytes(b'{"')
         one.accept_token(token)
-        assert one.fork().take_bytes(b'x": null') == ALL_TAKEN
-        assert one.fork().take_bytes(b'x": 1') != ALL_TAKEN
+        assert one._sequence.fork().take_bytes(b'x": null') == ALL_TAKEN
+        assert one._sequence.fork().take_bytes(b'x": 1') != ALL_TAKEN

@@ -19,7 +19,7 @@ def matcher(byte_tokenizer: Any) -> Any:
 @pytest.fixture
 def view(matcher: Any) -> Any:
     """It is there as long as the matcher is."""
-    return matcher.generation.table.view
+    return matcher._sequence.generation.table.view
 
 
 def test_rows_and_configurations_are_read_by_name(view: Any) -> None:

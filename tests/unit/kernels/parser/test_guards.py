@@ -108,7 +108,7 @@ def test_equal_sets_are_one_row(store: Store, rng: random.Random) -> None:
         matcher.accept_bytes(b"".join(name + b"." for name in rng.sample(names, 30)))
         rows = counted(grammar, "kernels")
         matcher.accept_bytes(b"?.?.")
-        configurations.add(matcher.configuration)
+        configurations.add(matcher._sequence.configuration)
     assert len(configurations) == 1
     assert counted(grammar, "kernels") == rows
 

@@ -109,7 +109,7 @@ def test_a_step_leaves_it_to_the_lock_while_another_thread_writes(tiny_tokenizer
     address = grammar.store.table.address
     assert engine.change_writer(address, 0, LOCKED)
     assert not engine.change_writer(address, 0, FORKING)
-    assert engine.step_token(matcher.cell_address, tiny_tokenizer.encode("{")[0]) == MISS
+    assert engine.step_token(matcher._sequence.cell_address, tiny_tokenizer.encode("{")[0]) == MISS
     matched: list[bool] = []
     thread = threading.Thread(target=lambda: matched.append(matcher.accept(tiny_tokenizer.encode("{")[0])))
     thread.start()
@@ -151,7 +151,7 @@ def test_the_turn_is_given_back_where_there_is_no_memory(
     matcher, builder = grammar.matcher(), grammar.store.run.__self__
 
     def fail(*given: Any) -> int:
-        writer = LOCKED if given[0] == Operation.IS_NULLABLE else matcher.cell_address
+        writer = LOCKED if given[0] == Operation.IS_NULLABLE else matcher._sequence.cell_address
         assert engine.change_writer(builder.address, 0, writer)
         raise MemoryError
 
@@ -212,7 +212,7 @@ def test_a_mask_is_built_into_the_row_of_the_call(tiny_tokenizer: Any) -> None:
     matcher = llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA).matcher()
     looked, bitmask = (llmask.allocate_bitmask(2, tiny_tokenizer.vocab_size) for _ in range(2))
     looked[:] = bitmask[:] = 0
-    assert engine.fill_mask(matcher.cell_address, looked, 1) == Fill.MISS
+    assert engine.fill_mask(matcher._sequence.cell_address, looked, 1) == Fill.MISS
     matcher.fill_bitmask(bitmask)
     assert np.any(bitmask[0])
     assert not np.any(bitmask[1])

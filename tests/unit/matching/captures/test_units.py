@@ -17,19 +17,19 @@ def test_lexemes_lie_side_by_side_and_what_is_ignored_is_left_out() -> None:
     matcher = compiler().lark('start: "if" NAME <call> NAME\nNAME: /[a-z]+/\n%ignore " "').matcher()
     matcher.accept_tokens([*b"if ab ", CALL, *b" cd"])
     ignored = matcher.grammar.lowered.rules.ignored
-    units = lexeme_units(matcher, ignored)
+    units = lexeme_units(matcher._sequence, ignored)
     assert [(unit.begin, unit.end, unit.token) for unit in units] == [(0, 2, -1), (3, 5, -1), (6, 6, CALL), (7, 9, -1)]
     assert units[1].nodes == units[3].nodes != units[0].nodes
     matcher.rollback(1)
-    assert len(lexeme_units(matcher, ignored)) == 4, "c is a name, too, and the document may end"
+    assert len(lexeme_units(matcher._sequence, ignored)) == 4, "c is a name, too, and the document may end"
     matcher.rollback(2)
-    assert len(lexeme_units(matcher, ignored)) == 3
+    assert len(lexeme_units(matcher._sequence, ignored)) == 3
 
 
 def test_bytes_are_units_of_exact_lexing() -> None:
     matcher = compiler().gbnf('root ::= "ab" <call> [a-z]+').matcher()
     matcher.accept_tokens([*b"ab", CALL, *b"c"])
-    assert [(unit.begin, unit.end, unit.token) for unit in byte_units(matcher)] == [
+    assert [(unit.begin, unit.end, unit.token) for unit in byte_units(matcher._sequence)] == [
         (0, 1, -1),
         (1, 2, -1),
         (2, 2, CALL),
