@@ -24,7 +24,7 @@ import sys
 import numpy as np
 
 import llmask
-from llmask.cli.packaged_models import PACKAGED, path_of
+from llmask.cli.framework_models import PACKAGED, path_of
 from llmask.samplers.numpy_llama import NumpyLlama
 
 TEXT = "Ada Lovelace was 36 years old and lived in London."

@@ -68,6 +68,6 @@ def n_common(left: list[int], right: list[int]) -> int:
 
 def model_path() -> Path:
     """The file of SmolLM2, which its package brings."""
-    from llmask.cli.packaged_models import path_of
+    from llmask.cli.framework_models import path_of
 
     return path_of("smollm2")

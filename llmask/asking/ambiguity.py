@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import LimitExceeded
 from ..grammar.derivations import NO_LEXEME, NOTHING, Derivations
 from ..grammar.expressions import Inclusion, Lexeme, leaves, written
-from ..grammar.lower import lower
+from ..grammar.late import lower
 from ..grammar.notation import rule_names
 from ..regex.strings import Strings
 

@@ -24,10 +24,9 @@ import numpy as np
 
 from ..errors import LimitExceeded, UnsatisfiableSchema
 from ..grammar import overlaps
-from ..grammar.blocked import Blocked, blocked, is_plain
+from ..grammar.blocked import Blocked, blocked, has_no_dead_ends, is_plain
 from ..grammar.expressions import Lexeme, leaves, written
 from ..grammar.kinds import EDGE_FIELDS
-from ..grammar.no_dead_ends import has_no_dead_ends
 from ..grammar.overlaps import Overlaps
 from ..grammar.tails import Network
 from ..kernels import engine

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..errors import LlmaskError
-from ..grammar.derivations import value_after
+from ..grammar.derivations import Value, value_after
 from ..grammar.kinds import CALL_AGAIN, CALL_NEW, EDGE_FIELDS, NO_GUARD, SCAN, SKIP, SKIP_LATE
-from ..grammar.lengths import Value
 from ..kernels.tables import memory
 from ..kernels.tables.operations import Operation
 from ..work import metered, spend

@@ -1,10 +1,10 @@
-"""`llmask bench`: measure llmask beside other engines, from a checkout of the project.
+"""`llmask bench`: measure llmask and other engines, from a checkout of the project.
 
     $ llmask bench --against llguidance --limit 100 --output results
 
-The benchmark itself is the folder `bench/` beside the package; it is not installed with it. It is looked for beside the
-package, then in the current folder. Method and bias stand in `bench/README.md`; `python -m bench.fetch` makes the data
-from a checkout of MaskBench.
+The benchmark itself is the folder `bench/` next to the package; it is not installed with it. It is looked for next to
+the package, then in the current folder. Method and bias are in `bench/README.md`; `python -m bench.fetch` makes the
+data from a checkout of MaskBench.
 
 In: a plan. Out: a table on standard output; in a folder results.json, percentile curves as PNG and SVG, the raw times.
 Cost: over all of MaskBench's part three minutes a run of llmask and llguidance, hours of the others; `--limit` takes a

@@ -1,6 +1,6 @@
 """`llmask check`: what a schema asks of a document, keyword by keyword, and whether documents fulfil it.
 
-Documents are tested against grammars of all other notations, too, of which there is no ledger.
+Documents are tested against grammars of all other notations, too; these have no ledger.
 
     $ echo -1 > n.json
     $ llmask check '{"type": "integer", "minimum": 1, "title": "n"}' --instance n.json
@@ -115,7 +115,9 @@ def run(arguments: argparse.Namespace) -> int:
         grammar = compiled(compiler, arguments, _read)
         compile_ms = (time.perf_counter() - started) * 1000
         verdicts = [
-            Verdict(given) if grammar.accepts(document) else verdict(grammar, given, _without_line_end(document))
+            Verdict(given)
+            if grammar.accepts(document)
+            else verdict(grammar, given, document.removesuffix(b"\n").removesuffix(b"\r"))
             for given, document in instances
         ]
     except OSError as error:
@@ -140,7 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         size = f"{grammar._loaded.n_edges} edges, {grammar.bytes_used / 1024:.0f} KiB, compiled in {compile_ms:.1f} ms"
         lines = [*table(grammar.ledger), *(f"warning: {text}" for text in grammar.warnings), f"grammar: {size}"]
-        lines += [_sentence(verdict) for verdict in verdicts]
+        lines += [f"{one.name}: {'allowed' if one.byte is None else refusal(one)}" for one in verdicts]
     sys.stdout.buffer.write("\n".join([*lines, ""]).encode("utf-8", "backslashreplace"))
     return fine
 
@@ -174,10 +176,6 @@ def verdict(grammar: CompiledGrammar, name: str, document: bytes, may_go_on: boo
     )
 
 
-def _sentence(verdict: Verdict) -> str:
-    return f"{verdict.name}: {'allowed' if verdict.byte is None else refusal(verdict)}"
-
-
 def refusal(verdict: Verdict) -> str:
     """Why and where a document is refused."""
     place = f"byte {verdict.byte} (line {verdict.line}, column {verdict.column}), after {verdict.after!r}"
@@ -187,10 +185,6 @@ def refusal(verdict: Verdict) -> str:
 
 def _read(given: str) -> bytes:
     return sys.stdin.buffer.read() if given == STANDARD_INPUT else read_given(given)
-
-
-def _without_line_end(document: bytes) -> bytes:
-    return document.removesuffix(b"\n").removesuffix(b"\r")
 
 
 def _write_error(error: LlmaskError, name: str | None, is_json: bool) -> None:

@@ -8,11 +8,20 @@ that it is never chosen while anything else is allowed, so JSON stays on one lin
 
 Masks are not touched by any of this: it only weighs what they allow.
 
-In: the text so far. Out: a weight for each allowed token, and the haste. Cost: O(text + allowed tokens).
+Two sources of logits need no download: the package's n-gram model, and a neutral one for foreign vocabularies, as the
+statistics are about the tokens of the default tokenizer. The neutral model makes every *first byte* that is allowed
+equally likely, and then every token with this first byte. Equally likely tokens would be simpler, but a vocabulary has
+a thousand tokens that continue a number and one that ends it, so numbers and strings would hardly ever end. The n-gram
+model gives way to the neutral one where the end is urgent, because it can be caught in a loop: in the local part of an
+e-mail address it wrote `.0.0.0` for ever and never the `@`.
+
+In: the text so far, the allowed tokens. Out: a weight for each of them, the haste, logits. Cost: O(text + allowed
+tokens).
 """
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +32,7 @@ from llmask.cli.sampling import Logits, LogitsSource, TokenIds
 
 if TYPE_CHECKING:
     from llmask import Tokenizer
+    from llmask.defaults import NgramModel
 
 NO_BYTE = 256  # class of a token without bytes: the end of sequence
 N_CLASSES = 257
@@ -30,6 +40,8 @@ NEVER = -1e9  # nats; finite, so that it can still be chosen where nothing else 
 _DOCUMENT_TOKENS = 500  # a document that approaches this length, or max_tokens, has to end
 _STRING_BYTES = (50, 150)  # the haste rises while a string has so many bytes
 _QUOTE_OR_ESCAPE = re.compile(rb'\\.|"', re.DOTALL)
+_BASE_PRESSURE = 1.5  # nats for a weight of 1, from the first token on: no statistics end a string
+_FULL_PRESSURE = 10.0  # nats, in full haste
 
 
 class Place(NamedTuple):
@@ -164,3 +176,54 @@ class OneLine:
     def logits(self, ids: list[int], allowed: TokenIds) -> Logits:
         """Logits of the allowed tokens."""
         return self._source.logits(ids, allowed) + self._endings.line_breaks(allowed)
+
+
+class NeutralSource:
+    """Every first byte that is allowed is equally likely, then every token with this first byte.
+
+    Bytes outside ASCII, escapes and blanks are less likely, so that the text can be read.
+    """
+
+    def __init__(self, endings: Endings) -> None:
+        self._endings = endings
+        self._taste = np.zeros(N_CLASSES, np.float32)
+        self._taste[128:NO_BYTE] = -math.log(100)
+        self._taste[list(b"\\ \t\r\n")] = -math.log(20)
+
+    def begin(self) -> None:
+        """Start a new document; nothing is kept between tokens."""
+
+    def logits(self, ids: list[int], allowed: TokenIds) -> Logits:
+        """Logits of the allowed tokens."""
+        place = self._endings.place(ids)
+        spacing = self._endings.white_space(place, allowed, is_compact=True)
+        return self.bare_logits(place, self._endings.haste(len(ids), place), allowed) + spacing
+
+    def bare_logits(self, place: Place, haste: float, allowed: TokenIds) -> Logits:
+        """Logits that do not look at white space."""
+        classes = self._endings.first_class[allowed]
+        by_class = self._taste - np.log(np.maximum(np.bincount(classes, minlength=N_CLASSES), 1))
+        pressure = _BASE_PRESSURE + (_FULL_PRESSURE - _BASE_PRESSURE) * haste
+        return np.asarray(by_class[classes] + pressure * self._endings.weights(place, allowed), np.float32)
+
+
+class NgramSource:
+    """The n-gram model of the package, which gives way to the neutral one where the end is urgent."""
+
+    def __init__(self, model: NgramModel, endings: Endings) -> None:
+        self._model = model
+        self._endings = endings
+        self._neutral = NeutralSource(endings)
+
+    def begin(self) -> None:
+        """Start a new document; nothing is kept between tokens."""
+
+    def logits(self, ids: list[int], allowed: TokenIds) -> Logits:
+        """Logits of the allowed tokens."""
+        logits: Logits = self._model.logits(ids)[allowed]
+        place = self._endings.place(ids)
+        haste = self._endings.haste(len(ids), place)
+        if haste > 0:
+            neutral = self._neutral.bare_logits(place, haste, allowed)
+            logits = np.asarray((1 - haste) * logits + haste * neutral, np.float32)
+        return logits + self._endings.white_space(place, allowed, is_compact=False)

@@ -1,4 +1,4 @@
-"""`llmask explain`: where a text stands in its grammar, and why a token or a text cannot come next.
+"""`llmask explain`: where a text is in its grammar, and why a token or a text cannot come next.
 
     $ llmask explain --schema '{"properties": {"n": {"type": "integer", "maximum": 5}}}' --prefix '{"n": ' --text 6
     refused at byte 6: found '6'

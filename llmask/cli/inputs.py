@@ -64,13 +64,18 @@ def add_grammar_arguments(parser: argparse.ArgumentParser, positional: str = "")
     add_tool_options(parser)
 
 
+def _choice(choices: tuple[str, ...], help: str) -> dict[str, Any]:
+    """An option with a few values, the first of which is its default: the arguments of `add_argument`."""
+    return {"choices": choices, "default": choices[0], "help": f"{help} (default: {choices[0]})"}
+
+
 def add_lexer_option(parser: argparse.ArgumentParser) -> None:
     """Add the option of `Compiler.lark`."""
     parser.add_argument(
         "--lexer",
-        choices=("greedy", "exact"),
-        default="greedy",
-        help="terminals of --lark: as long as they can be, or of any length that a rule can use (default: greedy)",
+        **_choice(
+            ("greedy", "exact"), "terminals of --lark: as long as they can be, or of any length that a rule can use"
+        ),
     )
 
 
@@ -92,21 +97,16 @@ def add_tool_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--one-tool-call", action="store_true", help="end behind the first call (default: no)")
     group.add_argument(
         "--reasoning",
-        choices=("none", "section", "optional", "open"),
-        default="none",
-        help="a section of reasoning before all else; open: the prompt ends inside of it (default: none)",
+        **_choice(
+            ("none", "section", "optional", "open"),
+            "a section of reasoning before all else; open: the prompt ends inside of it",
+        ),
     )
     group.add_argument(
-        "--tool-property-order",
-        choices=("any", "declared"),
-        default="any",
-        help="arguments in any order, or in that of the schema (default: any)",
+        "--tool-property-order", **_choice(("any", "declared"), "arguments in any order, or in that of the schema")
     )
     group.add_argument(
-        "--tool-unsupported",
-        choices=("error", "ignore"),
-        default="error",
-        help="refuse an argument that cannot be enforced, or loosen it (default: error)",
+        "--tool-unsupported", **_choice(("error", "ignore"), "refuse an argument that cannot be enforced, or loosen it")
     )
 
 
@@ -126,14 +126,9 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
         "--indent", metavar="N|TEXT", type=_indent, help="lines indented as by json.dumps(indent=...) (default: free)"
     )
     group.add_argument(
-        "--property-order",
-        choices=("schema", "any"),
-        default="schema",
-        help="properties in the order of the schema or in any (default: schema)",
+        "--property-order", **_choice(("schema", "any"), "properties in the order of the schema or in any")
     )
-    group.add_argument(
-        "--format", choices=("assert", "annotate"), default="assert", help="enforce formats or not (default: assert)"
-    )
+    group.add_argument("--format", **_choice(("assert", "annotate"), "enforce formats or not"))
     group.add_argument(
         "--format-pattern",
         metavar="NAME=PATTERN",
@@ -150,15 +145,15 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--literals",
-        choices=("json", "any"),
-        default="json",
-        help="declared keys and strings of const and enum as json.dumps spells them, or in any way (default: json)",
+        **_choice(
+            ("json", "any"), "declared keys and strings of const and enum as json.dumps spells them, or in any way"
+        ),
     )
     group.add_argument(
         "--numbers",
-        choices=("json", "typed", "plain"),
-        default="json",
-        help="numbers in every writing, integers without fractions, or no exponents either (default: json)",
+        **_choice(
+            ("json", "typed", "plain"), "numbers in every writing, integers without fractions, or no exponents either"
+        ),
     )
     group.add_argument(
         "--unique-keys", action="store_true", help="never repeat a key, also where that is harmless (default: no)"
@@ -179,10 +174,7 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
         help="what the schema is written in (default: JSON Schema, of the draft that its $schema names)",
     )
     group.add_argument(
-        "--unsupported",
-        choices=("error", "ignore"),
-        default="error",
-        help="refuse a schema with a keyword that is not enforced, or warn (default: error)",
+        "--unsupported", **_choice(("error", "ignore"), "refuse a schema with a keyword that is not enforced, or warn")
     )
 
 

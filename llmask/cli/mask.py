@@ -12,12 +12,12 @@ In: a grammar, a text, a tokenizer. Out: the allowed tokens, number and text, in
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import Any
 
 from llmask.cli.check import refusal, verdict
 from llmask.cli.inputs import add_grammar_arguments, add_tokenizer_argument, compile_grammar, load_tokenizer
+from llmask.cli.tokenize import spell
 
 
 def add_parser(subparsers: Any) -> None:
@@ -63,13 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _spell(tokenizer: Any, token: int) -> str:
-    """A token's text as a JSON string; bytes that are no text as <0xNN>; special tokens by name."""
+    """A token's text as `spell` has it; special tokens, and the end of sequence, in parentheses."""
     if token in tokenizer.eos_ids:
         return "(end of sequence)"
-    data: bytes = tokenizer.token_bytes(token)
-    if not data:
-        return f"({tokenizer.token_name(token)})"
-    try:
-        return json.dumps(data.decode(), ensure_ascii=False)
-    except UnicodeDecodeError:
-        return "".join(f"<0x{byte:02X}>" for byte in data)
+    return spell(tokenizer, token) if tokenizer.token_bytes(token) else f"({tokenizer.token_name(token)})"

@@ -1,6 +1,8 @@
 """The sampling loop of the command line: mask, choose, accept, until the document has ended.
 
-It is the shortest loop that uses the library as a server would, over any source of logits.
+It is the shortest loop that uses the library as a server would, over any source of logits. A document can be drawn
+token by token: neighbouring tokens have different background colours. Without colours (into files and pipes, and where
+NO_COLOR is set, see https://no-color.org) each token is in brackets.
 
 In: a compiled grammar, a source of logits, random numbers. Out: the tokens of one document with the number of tokens
 that were allowed at each step. Cost: a mask, the logits and a softmax over the allowed tokens for each token.
@@ -8,8 +10,9 @@ that were allowed at each step. Cost: a mask, the logits and a softmax over the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +20,14 @@ import numpy.typing as npt
 from llmask.errors import BudgetError, LimitExceeded, VocabularyError
 
 if TYPE_CHECKING:
+    from llmask import Tokenizer
     from llmask.compiling.compiled_grammar import CompiledGrammar
 
 TokenIds = npt.NDArray[np.int64]
 Logits = npt.NDArray[np.float32]
+_BACKGROUNDS = ("\x1b[30;46m", "\x1b[30;43m", "\x1b[30;42m", "\x1b[30;45m")
+_DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
+_PICTURES = {byte: 0x2400 + byte for byte in range(32)}  # control characters as their Unicode pictures
 
 
 class LogitsSource(Protocol):
@@ -117,3 +124,23 @@ def choose(logits: Logits, temperature: float, rng: np.random.Generator) -> int:
     with np.errstate(over="ignore"):  # of a tiny temperature, which leaves nothing but the largest
         weights = np.cumsum(np.exp((logits.astype(np.float64) - float(logits[best])) / temperature))
     return int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Whether a stream is to get colours: a terminal whose user does not refuse them."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def draw_steps(tokenizer: Tokenizer, steps: Sequence[Step], is_coloured: bool) -> str:
+    """Draw the tokens of a document, special tokens by their names, the end of sequence as `<end>`."""
+    pieces = []
+    for number, step in enumerate(steps):
+        data = tokenizer.token_bytes(step.token)
+        name = "<end>" if step.token in tokenizer.eos_ids else tokenizer.token_name(step.token)
+        text = data.decode(errors="backslashreplace").translate(_PICTURES) if data else name
+        if not is_coloured:
+            pieces.append(f"[{text}]{step.n_allowed}")
+        else:
+            background = _BACKGROUNDS[number % len(_BACKGROUNDS)]
+            pieces.append(f"{background}{text}{_PLAIN}{_DIM}{step.n_allowed}{_PLAIN}")
+    return " ".join(pieces)

@@ -338,7 +338,7 @@ class Compiler(Shared):
         if directory is not None and not isinstance(directory, (str, os.PathLike)):
             raise GrammarError(f"directory is a path, not {type(directory).__name__}", help="leave it out")
         check_length(self.limits, "grammar", text)
-        from ..frontends.lark.folders import Folder
+        from ..frontends.lark.definitions import Folder
 
         folder = None if directory is None else Folder(Path(directory))
         parts: dict[str, MadeGrammar] = {}

@@ -323,7 +323,7 @@ def pattern_grammar(store: Store, node: int, pattern: str, is_search: bool) -> M
         raise UnsatisfiableSchema(
             "no text matches the pattern", f"the pattern {shorten(pattern)}", no_match_help(pattern)
         )
-    from ..frontends.regex.posix import posix_class
+    from ..frontends.regex.contradictions import posix_class
 
     hint = posix_class(pattern)
     warnings = [] if hint is None else [f"the pattern {hint}"]

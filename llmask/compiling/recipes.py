@@ -426,7 +426,7 @@ def _value_of(text: str) -> Any:
 
 
 def _read_lark(entry: _Entry) -> Recipe:
-    from ..frontends.lark.folders import Folder, Read
+    from ..frontends.lark.definitions import Folder, Read
 
     compiled: list[Any] = entry.take("compiled", (list, type(None))) or []
     if not all(map(is_spelled, compiled)) or len(set(compiled)) < len(compiled):

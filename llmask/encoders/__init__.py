@@ -5,16 +5,13 @@ Byte-pair encoding, which most vocabularies use, is compiled from end to end:
     text -> UTF-8 -> words -------------------------------> tokens -> list
                      one table of transitions  a hash table, or merging
 
-    patterns  pattern_syntax.py    a regular expression becomes instructions of an ordered automaton
-              categories.py        characters become classes: a two-level table of the code points
-              pattern_automaton.py instructions become transitions [state, class] -> (state, "a match ended before")
+    patterns  categories.py        characters become classes: a two-level table of the code points
+              pattern_automaton.py a regular expression becomes instructions of an ordered automaton, and these
+                                   transitions [state, class] -> (state, "a match ended before")
               pretokenize.py       the splitter; patterns outside of the subset go to the package `regex`
     tables    tables.py            the slots that doors take: one address instead of twenty arrays
-              bpe_tables.py        words, histories of tokens, the double array of the trie
-    merging   bpe.py               the encoder: exact, table, heap, dropout
-              greedy.py            longest match, fewest tokens: no merges
-    later     guesses.py           ways to split a text that is still being read
-              later_words.py       texts that show each of them
+    merging   bpe.py               words, histories of tokens; the encoder: exact, table, heap, dropout
+    later     guesses.py           ways to split a text that is still being read, and texts that show each of them
               certain.py           tokens that no later text can change
 
 Kernels (`llmask/kernels/`), each with what it needs of the table:
@@ -31,15 +28,12 @@ Kernels (`llmask/kernels/`), each with what it needs of the table:
 
 The families of SentencePiece and BERT, with the kernels of each:
 
-    pieces.py           tables of tokens, and what SPM and UGM share          piece_slots.py
-    normalizer.py       blanks, rules of characters                           charsmap_rules.py
-    piece_encoder.py    the base of SPM and UGM: a compiled call a text
+    piece_encoder.py    tables of tokens, normalization, the base of SPM and UGM  piece_slots.py, charsmap_rules.py
     spm.py              "spm": neighbours are merged by score or rank         spm_merge.py
-    unigram.py          "ugm": the cut of the highest sum of scores           unigram_viterbi.py, unigram_words.py
+                        "ugm": the cut of the highest sum of scores           unigram_viterbi.py, unigram_words.py
     wordpiece.py        "wpm": the longest token, word by word                wordpiece_match.py
-    bert_characters.py  what the normalizer of BERT does to each character
 
-`select.py` says which encoder a vocabulary gets.
+`select.py` says which encoder a vocabulary gets, and has those that know no merges: longest match, fewest tokens.
 
 Three decisions carry the speed of byte-pair encoding. A word that is a token is one look-up, and four words of five
 are. Other words are encoded over the trie, with a test of neighbours that reads what every token is made of: no merge

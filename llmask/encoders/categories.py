@@ -4,8 +4,9 @@ All sets are over *runs*: stretches of neighbouring code points with one categor
 where a pattern's own ranges begin and end. A set is then a boolean array with one entry a run, and joining, taking away
 and comparing sets costs microseconds where a set of 1,114,112 code points costs milliseconds.
 
-Categories are those of `unicode_16.py`, whatever the running Python's version. `\s` is the set White_Space: Python's
-own `\s` also has U+001C to U+001F.
+Categories are those of Unicode 16, the version that tiktoken and Hugging Face tokenizers split by. The running Python
+knows another version (3.10: 13, 3.11: 14, 3.13: 15.1), and then a letter that is newer, such as U+1C8A, was split as
+none: ids must not depend on who runs Python. `\s` is the set White_Space: Python's own `\s` also has U+001C to U+001F.
 
 In: set descriptions. Out: boolean arrays over runs. Cost: 1 ms once for the categories.
 """
@@ -13,11 +14,16 @@ In: set descriptions. Out: boolean arrays over runs. Cost: 1 ms once for the cat
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
-from .unicode_16 import CATEGORIES, category_runs
-
+CATEGORIES = (
+    "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm",
+    "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn",
+)  # fmt: skip
+FILE = Path(__file__).with_name("unicode_16.npz")
 N_CODE_POINTS = 0x110000
 WHITE_SPACE = (
     (0x09, 0x0D), (0x20, 0x20), (0x85, 0x85), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A), (0x2028, 0x2029),
@@ -32,6 +38,13 @@ HAN = (
 )  # fmt: skip
 
 Ranges = tuple[tuple[int, int], ...]
+
+
+@cache
+def category_runs() -> tuple[np.ndarray, np.ndarray]:
+    """First code point of each run, ascending from 0, and the number of its category in CATEGORIES."""
+    with np.load(FILE) as kept:
+        return kept["firsts"].astype(np.int64), kept["kinds"]
 
 
 class CharacterSet:

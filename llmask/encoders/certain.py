@@ -1,16 +1,16 @@
 r"""The tokens of a text that no later text can change: what may be kept of a prompt, and what may be forced.
 
-Only two things reach back from later text: a token that begins in the text and ends behind it (a merge over the end),
+Only two things reach back from later text: a token that begins in the text and ends after it (a merge over the end),
 and a splitter that decides late (`\s+(?!\S)` gives the last blank of a run to the next word). Both show with a short
 continuation, so the continuations that are tried are
 
     the rest of every token that begins with an end of the text: "na" is the end of "na|me", "nation|al", ...
     the same and some characters, where the token ends with one that may go to the next word
     every character that the splitter tells from others, and two of them
-    one for each way in which the words so far may end (later_words.py)
+    one for each way in which the words so far may end (guesses.py)
 
 and a token is certain when it is there, at its place, with each of them. In byte-pair encoding that is exact for
-merges: neighbours decide, so a later text can change a token only where some token over the end fits behind what stands
+merges: neighbours decide, so a later text can change a token only where some token over the end fits after what is
 before it, and then the rest of that token alone is a text that does it.
 
 Words that are final already (kernels/encoders/bpe_incremental.py) are not looked at again.
@@ -38,7 +38,7 @@ from ..kernels.machine.constants import (
 from ..trie.layout import TokenTrie
 from .bpe import BpeEncoder
 from .categories import N_CODE_POINTS
-from .later_words import LaterWords, code_points_of, first_characters, later_words
+from .guesses import LaterWords, code_points_of, first_characters, later_words
 from .pretokenize import Splitter
 from .tables import address_of
 

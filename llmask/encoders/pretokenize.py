@@ -1,7 +1,7 @@
 r"""Splitting text into words before byte-pair merges: the patterns that come with a BPE vocabulary.
 
 The patterns come from `llmask/vocabulary/patterns.py` or from a tokenizer.json. Nearly all of them are in the subset of
-`pattern_syntax.py` and become tables that a compiled scanner runs, 0.2 GB/s; any other is run by the package `regex`
+`pattern_automaton.py` and become tables that a compiled scanner runs, 0.2 GB/s; any other is run by the package `regex`
 where it is installed, 5 MB/s. (Before, Python's `re` ran them all, with categories written out as ranges: 5 MB/s, too,
 and no look at what a class cannot say.)
 
@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..forks import cached_property
-from .pattern_automaton import Automaton, compile_patterns
-from .pattern_syntax import UnknownPattern
+from .pattern_automaton import Automaton, UnknownPattern, compile_patterns
 
 MAX_PATTERNS = 12  # as in llmask/kernels/encoders/encoder_slots.py
 

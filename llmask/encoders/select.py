@@ -9,29 +9,166 @@
     bpe with an unknown pattern,  greedy    no: longest match; the ids spell the text
     plain lists
 
+Greedy encoders know no merges: the longest token at each place, or as few tokens as can be. They are for vocabularies
+whose own encoder is not known, such as plain lists of bytes, and for whoever wants the ids quickly (longest match is
+what token trees over GGUF files do). The ids spell the text, but are not always those that the model was trained on.
+All tokens with bytes take part that are spelled as a text is, of several with the same bytes the first one, in RWKV
+vocabularies the last one, as llama.cpp has it; words are not split. SPM and UGM vocabularies normalize the text first,
+as their own encoders do.
+
+Names of user-defined tokens are found in every text that is encoded. Qwen 2 has 290 of them, DeepSeek 2,398; asking for
+one after the other (`name in text`) took four times as long as encoding, and 40 times (`python -m bench.tokenizers
+--gguf qwen2.gguf`, 2026-11-22). Few names are asked for so all the same: that is 30 ns a name for a short text.
+
 In: a vocabulary. Out: an object with `name` and `encode(text) -> list[int]`. Cost: none until the first call.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
-from ..vocabulary.patterns import PATTERNS
-from ..vocabulary.vocabulary import EncoderData, TokenType, Vocabulary
-from . import categories
-from .bpe import BpeEncoder
-from .greedy import GreedyEncoder
-from .names import NameFinder
-from .pretokenize import check_patterns
-from .spm import SpmEncoder
-from .unigram import UnigramEncoder
-from .wordpiece import WordPieceEncoder
+import numpy as np
 
+from llmask.encoders import categories
+from llmask.encoders.bpe import BpeEncoder
+from llmask.encoders.piece_encoder import Normalizer
+from llmask.encoders.pretokenize import check_patterns
+from llmask.encoders.spm import SpmEncoder, UnigramEncoder
+from llmask.encoders.tables import (
+    DOORS,
+    UNSPELLED,
+    EncoderTable,
+    address_of,
+    build_double_array,
+    double_array,
+    has_spelling,
+    misspelled,
+)
+from llmask.encoders.wordpiece import WordPieceEncoder
+from llmask.errors import VocabularyError
+from llmask.forks import cached_property
+from llmask.trie.layout import build_trie
+from llmask.vocabulary.patterns import PATTERNS
+from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.vocabulary import EncoderData, TokenType, Vocabulary
+
+FEW = 8
+LONGEST = 64  # bytes; longer names, which no model has, are asked for one by one: they would bound the search badly
 ADDS_OWN_SPACE = ("spm", "ugm")  # encoders that put the blank before a text themselves
 # the set White_Space; str.strip alone takes U+001C to U+001F, too
 WHITE_SPACE = "".join(chr(c) for low, high in categories.WHITE_SPACE for c in range(low, high + 1))
+
+
+class GreedyEncoder:
+    """Longest-match encoder of any vocabulary."""
+
+    name = "greedy"
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._normalize = Normalizer(vocabulary) if vocabulary.encoder.kind in ("spm", "ugm") else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, and what comes out of a pickle, builds its own tables: addresses mean nothing elsewhere."""
+        return GreedyEncoder, (self._vocabulary,)
+
+    @cached_property
+    def _table(self) -> EncoderTable:
+        from ..kernels.encoders.encoder_slots import EncoderSlot
+
+        table = EncoderTable(None)
+        tokens, is_found = self._vocabulary.tokens, ~misspelled(self._vocabulary)
+        is_rwkv = self._vocabulary.encoder.kind == "greedy" and has_spelling(self._vocabulary)
+        entries = build_double_array(tokens) if is_rwkv else double_array(build_trie(*tokens, is_found))
+        table.put(EncoderSlot.OFFSETS, tokens.offsets)
+        table.put(EncoderSlot.FORWARD, entries)
+        return table
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a text without special tokens, the longest token at each place.
+
+        Raises
+        ------
+        VocabularyError : a byte that no token begins with, in a vocabulary without a token for the unknown.
+        """
+        return self._encode(text, is_fewest=False)
+
+    def encode_fewest(self, text: str) -> list[int]:
+        """Token ids of a text without special tokens, as few as can be; the earlier ones are the longer ones.
+
+        Raises
+        ------
+        VocabularyError : no tokens spell the text, and there is no token for the unknown.
+        """
+        return self._encode(text, is_fewest=True)
+
+    def _encode(self, text: str, is_fewest: bool) -> list[int]:
+        data, table = text.encode("utf-8"), self._table
+        if self._normalize is not None:
+            data = self._normalize(data)
+        ids = np.empty(len(data) + 1, np.int32)
+        door = table.doors.encode_fewest if is_fewest else table.doors.encode_longest
+        n_ids = door(table.address, address_of(data), len(data), self._vocabulary.encoder.unknown_id, ids)
+        if n_ids >= 0:
+            return table.listed(ids[:n_ids])
+        place = -1 - n_ids
+        if place == len(data):
+            raise VocabularyError("no tokens spell the text", help=UNSPELLED)
+        raise VocabularyError(
+            f"no token spells byte 0x{data[place]:02X}, so the text cannot be encoded",
+            where=f"byte {place} of the {'text' if self._normalize is None else 'normalized text'}",
+            help=UNSPELLED,
+        )
+
+
+class NameFinder:
+    """Names that are looked for in texts, none of them empty, all different."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = [name.encode() for name in names]
+        is_few = len(names) <= FEW
+        self._single = [i for i, name in enumerate(self._names) if is_few or len(name) > LONGEST]
+        self._is_few = is_few
+        self.longest = max(map(len, self._names), default=0)  # bytes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, and what comes out of a pickle, builds its own trie: addresses mean nothing elsewhere."""
+        return NameFinder, ([name.decode() for name in self._names],)
+
+    @cached_property
+    def _entries(self) -> np.ndarray:
+        """Double array of the names that are looked for together."""
+        strings = make_table([b"" if len(name) > LONGEST else name for name in self._names])
+        return double_array(build_trie(*strings))
+
+    @cached_property
+    def _first(self) -> Callable[[int, int, int], int]:
+        from ..kernels.encoders import double_array as kernels
+        from ..kernels.machine import jit
+
+        jit.make_ready("names")
+        return jit.entry_point(kernels.first_name)
+
+    def occur_in(self, data: bytes) -> bool:
+        """Whether any name occurs in UTF-8."""
+        if not self._is_few and self._first(self._entries.ctypes.data, address_of(data), len(data)) < len(data):
+            return True
+        return any(self._names[number] in data for number in self._single)
+
+    def find(self, data: bytes) -> list[int]:
+        """Numbers of the names that occur in UTF-8, ascending."""
+        if self._is_few:
+            return [number for number, name in enumerate(self._names) if name in data]
+        entries = self._entries.ctypes.data
+        place = self._first(entries, address_of(data), len(data))
+        found = np.zeros(len(self._names), np.uint8)
+        if place < len(data):
+            DOORS.mark_names(entries, address_of(data), place, len(data), found)
+        found[[number for number in self._single if self._names[number] in data]] = 1
+        numbers: list[int] = found.nonzero()[0].tolist()
+        return numbers
 
 
 class Encoder(Protocol):

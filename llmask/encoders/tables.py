@@ -1,8 +1,18 @@
-"""The table of addresses that compiled encoders take, and the arrays that lie there.
+r"""The table of addresses that compiled encoders take, and the arrays that lie there.
 
 A door takes the address of one int64 array; its slots (`llmask/kernels/encoders/encoder_slots.py`) hold numbers and the
 addresses of arrays, which `EncoderTable` keeps alive. Texts are handed over as the address of a `bytes` object's
 contents: wrapping it into an array costs more than encoding a short word.
+
+Tokens that no text becomes, because their texts are not spelled as their vocabulary spells texts, are in no table
+(`misspelled`):
+
+    byte alphabet   "\u200d" besides "âĢį", which a text becomes: Command R has both, ids 264 and 35927
+    space marks     " the" besides "▁the"
+
+An encoder looks for texts in the spelling of the vocabulary, so such a token is never found; another one may have its
+bytes all the same, and a model may write it. (A user-defined one is cut out of a text before.) A vocabulary that
+was made of bytes has no spelling, which shows in texts that are all bytes themselves.
 
 In: arrays. Out: addresses. Cost: 1 us an array.
 """
@@ -14,17 +24,22 @@ from typing import Any
 
 import numpy as np
 
-from ..forks import cached_property
-from ..trie.build import build_trie
-from ..trie.layout import TokenTrie
-from ..vocabulary.strings import StringTable
-from .pattern_automaton import Automaton
+from llmask.encoders.pattern_automaton import Automaton
+from llmask.forks import cached_property
+from llmask.trie.layout import TokenTrie, build_trie
+from llmask.vocabulary.strings import StringTable
+from llmask.vocabulary.vocabulary import TokenType, Vocabulary
 
 # A bytes object ends with its contents and one NUL; basicsize counts the NUL.
 CONTENTS = bytes.__basicsize__ - 1
 SHORT_LIST = 100  # shorter lists are made at once
 # the remedy where no tokens spell a text
 UNSPELLED = "take it out of the text, or use a vocabulary with a token for every byte"
+SPACE = 32
+MARKED = ("spm", "ugm", "wpm")  # kinds of vocabularies with space marks
+# the byte alphabet in UTF-8: U+0021 to U+007E, U+00A1 to U+00AC, U+00AE to U+0143
+_FIRST_OUTSIDE, _LAST_LEAD, _LAST_BYTE = 0xC6, 0xC5, 0x83
+_LATIN, _FIRST_LATIN, _SOFT_HYPHEN = 0xC2, 0xA1, 0xAD
 
 
 def address_of(data: bytes) -> int:
@@ -180,3 +195,36 @@ def double_array(trie: TokenTrie) -> np.ndarray:
             used: np.ndarray = entries[:n_used].copy()
             return used
         n_entries *= 2
+
+
+def misspelled(vocabulary: Vocabulary) -> np.ndarray:
+    """bool[n_tokens]: tokens that are never found in a text by the encoder of their vocabulary."""
+    data, texts = vocabulary.encoder, vocabulary.texts
+    if data.kind == "bpe" and has_spelling(vocabulary):
+        return _has_any(texts, _outside_of_alphabet(texts.data))
+    if data.kind in MARKED and data.escape_whitespaces and has_spelling(vocabulary):
+        is_hidden = _has_any(texts, texts.data == SPACE)
+        return is_hidden if data.rules == "llama.cpp" else is_hidden & (vocabulary.types != TokenType.USER_DEFINED)
+    return np.zeros(texts.n_strings, bool)
+
+
+def has_spelling(vocabulary: Vocabulary) -> bool:
+    """Whether some token's text is not its bytes."""
+    differs = np.diff(vocabulary.texts.offsets) != np.diff(vocabulary.tokens.offsets)
+    return bool(differs[vocabulary.types == TokenType.NORMAL].any())
+
+
+def _outside_of_alphabet(block: np.ndarray) -> np.ndarray:
+    """bool[n_bytes]: where in UTF-8 a character is seen that is not in the byte alphabet."""
+    before = np.concatenate([np.zeros(1, np.uint8), block[:-1]])
+    is_outside: np.ndarray = (block <= SPACE) | (block == 0x7F) | (block >= _FIRST_OUTSIDE)
+    is_outside |= (before == _LAST_LEAD) & (block > _LAST_BYTE)
+    is_outside |= (before == _LATIN) & ((block < _FIRST_LATIN) | (block == _SOFT_HYPHEN))
+    return is_outside
+
+
+def _has_any(strings: StringTable, is_seen: np.ndarray) -> np.ndarray:
+    """bool[n_strings]: strings with a byte that is seen."""
+    found = np.zeros(strings.n_strings, bool)
+    found[np.searchsorted(strings.offsets[1:], np.flatnonzero(is_seen), side="right")] = True
+    return found

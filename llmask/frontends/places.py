@@ -4,7 +4,7 @@
         list: "[" item ("," item)* "]"
                   ^^^^
 
-In: the text and where something stands in it. Out: text for `LlmaskError.where`. Cost: linear in the text, on errors.
+In: the text and where something is in it. Out: text for `LlmaskError.where`. Cost: linear in the text, on errors.
 """
 
 from __future__ import annotations

@@ -23,11 +23,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, get_origin
 
 from llmask.errors import GrammarError
-from llmask.frontends.documents import document_of
+from llmask.frontends.documents import Place, document_of
 from llmask.frontends.json_schema.reading.keywords import TYPE_NAMES
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.places import similar
-from llmask.frontends.structural_tags.places import Place
 
 if TYPE_CHECKING:
     from llmask.limits import Limits

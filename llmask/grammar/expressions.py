@@ -1,19 +1,22 @@
 r"""The form of a grammar that every text frontend writes: named rules over lexemes, as values that never change.
 
     Lexeme      bytes that the lexer recognises as one terminal: a regex node, how it is written, its name, its priority
-    TokenSet    one token of a set, by its id: a terminal beside the lexer, which never sees it
+    TokenSet    one token of a set, by its id: a terminal besides the lexer, which never sees it
     Reference   a rule, by name
     Sequence    one part after the other
     Choice      one of the options
     Repeat      a part `low` to `high` times (None: without end)
     Inclusion   what other rules derive, as of a JSON schema, with white space of their own
     Call        a rule for a value of its parameter, and
-    Conditional a part where a condition on the parameter holds; both are written out for one value (parametric.py)
+    Conditional a part where a condition on the parameter holds; both are written out for one value (late.py)
     EMPTY       the empty string: a sequence without parts
 
+`Attributes` are what a grammar says of a rule besides what it derives: its name in captures, how it is sampled, when it
+is closed.
+
 Left, right and mutual recursion, nullable rules and cycles are all right. `lowering.py` turns a grammar into `Rules`,
-the automata that the parser reads; `analysis.py` finds the rules that derive nothing. `str(grammar)` writes it in a
-normal form of Lark's notation, the start rule first and every terminal that has a name once, behind the rules:
+the automata that the parser reads; and finds the rules that derive nothing. `str(grammar)` writes it in a
+normal form of Lark's notation, the start rule first and every terminal that has a name once, after the rules:
 
     start: "[" (value ("," value)*)? "]"
     value: start | NUMBER
@@ -29,12 +32,146 @@ In: calls of a frontend. Out: a `Grammar`. Cost: about a microsecond a part.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from llmask.grammar.attributes import Attributes
-from llmask.grammar.parameters import Change, Condition
 from llmask.grammar.rules import Rules
+
+
+class Ending(NamedTuple):
+    """A terminal that ends with a part which is not captured: `[suffix=...]`.
+
+    body     node of what is captured
+    suffix   node of what ends it
+    capture  name under which the suffix is captured, or None
+    """
+
+    body: int
+    suffix: int
+    capture: str | None = None
+
+
+class Attributes(NamedTuple):
+    """Of one rule; None: nothing was said.
+
+    capture      the bytes that it derives are captured under this name
+    temperature  of the sampler, while tokens of its terminal are written
+    max_tokens   its terminal is closed after so many tokens
+    ending       how its terminal ends
+    """
+
+    capture: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    ending: Ending | None = None
+
+    def __str__(self) -> str:
+        said = {"capture": self.capture, "temperature": self.temperature, "max_tokens": self.max_tokens}
+        parts = [
+            f'{name}="{value}"' if name == "capture" else f"{name}={value}"
+            for name, value in said.items()
+            if value is not None
+        ]
+        return f"[{', '.join(parts)}]" if parts else ""
+
+
+# What is computed of a rule's parameter: the parameters of the rules that it uses, and conditions. `[x:y]` are the bits
+# from x to below y, as a number; `_` stands for all of them. Counting up or down stops at the ends. Source: llguidance,
+# docs/parametric.md, "Function reference".
+#   changes     set_bit(k)  clear_bit(k)  bit_and(v)  bit_or(v)  incr([x:y])  decr([x:y])  _  v
+#   conditions  true  bit_set(k)  bit_clear(k)  is_ones([x:y])  is_zeros([x:y])  and(c, c)  or(c, c)  not(c)
+#               eq  ne  lt  le  gt  ge ([x:y], v)     bit_count_eq  ... ge ([x:y], k)
+N_BITS = 64
+ALL_BITS = 2**N_BITS - 1
+COMPARED = {"eq": int.__eq__, "ne": int.__ne__, "lt": int.__lt__, "le": int.__le__, "gt": int.__gt__, "ge": int.__ge__}
+
+
+class Bits(NamedTuple):
+    """The bits from `low` to below `high`."""
+
+    low: int
+    high: int
+
+    def of(self, parameter: int) -> int:
+        """Their number."""
+        return parameter >> self.low & self.most
+
+    @property
+    def most(self) -> int:
+        """The number where all are set."""
+        return (1 << self.high - self.low) - 1
+
+
+class Change(NamedTuple):
+    """The parameter of a rule that is used, computed from that of the rule that uses it.
+
+    function  as above, "_" or "value"
+    number    k or v
+    bits      [x:y]
+    text      how it is written
+    """
+
+    function: str
+    number: int
+    bits: Bits
+    text: str
+
+    def of(self, parameter: int) -> int:
+        """The new parameter."""
+        function, number, bits = self.function, self.number, self.bits
+        if function == "value":
+            return number
+        if function == "set_bit":
+            return parameter | 1 << number
+        if function == "clear_bit":
+            return parameter & ~(1 << number)
+        if function == "bit_and":
+            return parameter & number
+        if function == "bit_or":
+            return parameter | number
+        if function == "incr":
+            return parameter if bits.of(parameter) == bits.most else parameter + (1 << bits.low)
+        if function == "decr":
+            return parameter if bits.of(parameter) == 0 else parameter - (1 << bits.low)
+        assert function == "_"
+        return parameter
+
+
+class Condition(NamedTuple):
+    """What has to hold of a parameter.
+
+    function  as above
+    number    k or v
+    bits      [x:y]
+    inner     conditions that it combines
+    text      how it is written
+    """
+
+    function: str
+    number: int
+    bits: Bits
+    inner: tuple[Condition, ...]
+    text: str
+
+    def holds(self, parameter: int) -> bool:
+        """Whether it holds."""
+        function = self.function
+        if function in ("and", "or"):
+            together = all if function == "and" else any
+            return together(condition.holds(parameter) for condition in self.inner)
+        if function == "not":
+            return not self.inner[0].holds(parameter)
+        if function == "true":
+            return True
+        if function in ("bit_set", "bit_clear"):
+            return (parameter >> self.number & 1 == 1) == (function == "bit_set")
+        found = self.bits.of(parameter)
+        if function in ("is_ones", "is_zeros"):
+            return found == (self.bits.most if function == "is_ones" else 0)
+        if function.startswith("bit_count_"):
+            found = found.bit_count()
+        return COMPARED[function[-2:]](found, self.number)
 
 
 @dataclass(frozen=True)
@@ -192,32 +329,31 @@ def leaves(expression: Expression) -> Iterator[Lexeme | TokenSet | Reference | I
             waiting += reversed(parts_of(found))
 
 
+def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """An expression with each of its parts, one level down, changed."""
+    if isinstance(expression, Sequence):
+        return sequence(map(change, expression.parts))
+    if isinstance(expression, Choice):
+        return choice(map(change, expression.options))
+    if isinstance(expression, Repeat):
+        return Repeat(change(expression.part), expression.low, expression.high)
+    if isinstance(expression, Conditional):
+        return Conditional(expression.condition, change(expression.part))
+    return expression
+
+
 def mapped(expression: Expression, lexemes: Mapping[Lexeme, Lexeme]) -> Expression:
     """An expression with other lexemes in the places of some."""
     if isinstance(expression, Lexeme):
         return lexemes.get(expression, expression)
-    if isinstance(expression, Sequence):
-        return Sequence(tuple(mapped(part, lexemes) for part in expression.parts))
-    if isinstance(expression, Choice):
-        return Choice(tuple(mapped(option, lexemes) for option in expression.options))
-    if isinstance(expression, Repeat):
-        return Repeat(mapped(expression.part, lexemes), expression.low, expression.high)
-    if isinstance(expression, Conditional):
-        return Conditional(expression.condition, mapped(expression.part, lexemes))
-    return expression
+    return rebuilt(expression, lambda part: mapped(part, lexemes))
 
 
 def renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
     """An expression that refers to rules by other names."""
     if isinstance(expression, Reference):
         return Reference(names.get(expression.name, expression.name))
-    if isinstance(expression, Sequence):
-        return Sequence(tuple(renamed(part, names) for part in expression.parts))
-    if isinstance(expression, Choice):
-        return Choice(tuple(renamed(option, names) for option in expression.options))
-    if isinstance(expression, Repeat):
-        return Repeat(renamed(expression.part, names), expression.low, expression.high)
-    return expression
+    return rebuilt(expression, lambda part: renamed(part, names))
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """Rules of one grammar inside another: a JSON schema or a grammar in a rule, with white space of its own.
 
 Around the part that is put in, the outer grammar says what is ignored; inside, the part does. What the part ignores
-is written out as a lexeme in front of every other one, all of which are *bare*, so the outer grammar ignores nothing
-there. The first lexeme of the part has none in front. So every rule that the part may begin with is written twice,
+is written out as a lexeme before every other one, all of which are *bare*, so the outer grammar ignores nothing
+there. The first lexeme of the part has none before it. So every rule that the part may begin with is written twice,
 once for the beginning, where nothing has been read, and once for all other places:
 
     value -> "[" value "]" | 1        first: "[" inner ws* "]" | 1        inner: ws* "[" inner ws* "]" | ws* 1
 
-A part may have parts of its own: what it ignores may stand in front of these, and nowhere inside, where all lexemes are
+A part may have parts of its own: what it ignores may come before these, and nowhere inside, where all lexemes are
 bare already.
 
 A part that is *whole* keeps what may be ignored before its first lexeme and after its last, if it says so.

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from llmask.grammar.rules import Rules
 
 if TYPE_CHECKING:
-    from llmask.grammar.attributes import Attributes
-    from llmask.grammar.expressions import Grammar
+    from llmask.grammar.expressions import Attributes, Grammar
 
 MakeLate = Callable[[int], int]
 

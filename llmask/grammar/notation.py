@@ -20,7 +20,7 @@ its own where several edges lead to it (a loop, a shared end) or where it choose
     <#/items>      a rule whose name is no plain word; the second of a name is <#/items>~2
 
 Lexemes are written as in llmask/regex/notation.py, or as the author of a grammar called them; these are listed
-below the rules. An item is the line that its state stands in, with a dot: `#.1: (INTEGER | "null") • ("," -> 1 | "]")`.
+below the rules. An item is the line that its state is in, with a dot: `#.1: (INTEGER | "null") • ("," -> 1 | "]")`.
 
 In: a network, the texts of its lexemes. Out: text. Cost: about 30 us an edge.
 """

@@ -24,10 +24,9 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
-from llmask.grammar.closures import closure
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN, SKIP
 from llmask.grammar.rules import Rules
-from llmask.grammar.tails import Network
+from llmask.grammar.tails import Network, closure
 from llmask.regex.word_lists import stems_of
 from llmask.work import spend
 
@@ -238,7 +237,7 @@ def following(network: Network, own: Sequence[int], at_end: int = 0) -> list[int
     rules = network.rules
     n_states = len(network.edges)
     n_rules = len(rules.names)
-    ends = may_end(network)
+    ends = network.may_end()
     steps: list[list[int]] = []
     for edges in network.edges:
         targets = []
@@ -263,32 +262,6 @@ def following(network: Network, own: Sequence[int], at_end: int = 0) -> list[int
                     callers[edge.symbol].append(rules.state_rules[state])
     follow = closure(callers, behind)
     return [inner[state] | (follow[rules.state_rules[state]] if ends[state] else 0) for state in range(n_states)]
-
-
-def may_end(network: Network) -> list[bool]:
-    """For each state, whether its rule may end there without another byte."""
-    rules = network.rules
-    n_states = len(network.edges)
-    ends = [False] * n_states
-    sources: list[list[tuple[int, int]]] = [[] for _ in range(n_states)]  # the state before, and the rule called or -1
-    calls: list[list[tuple[int, int]]] = [[] for _ in rules.names]  # states before and behind each call of a rule
-    for state, edges in enumerate(network.edges):
-        for edge in edges:
-            if edge.kind == SKIP:
-                sources[edge.target].append((state, -1))
-            elif edge.kind != SCAN:
-                sources[edge.target].append((state, edge.symbol))
-                calls[edge.symbol].append((state, edge.target))
-    waiting = [state for state in range(n_states) if network.finals[state]]
-    while waiting:
-        state = waiting.pop()
-        if ends[state]:
-            continue
-        ends[state] = True
-        waiting += [source for source, rule in sources[state] if rule < 0 or ends[rules.rule_starts[rule]]]
-        if rules.rule_starts[rules.state_rules[state]] == state:
-            waiting += [source for source, target in calls[rules.state_rules[state]] if ends[target]]
-    return ends
 
 
 def _union(sets: Iterable[int]) -> int:

@@ -8,7 +8,7 @@ for natural language analysis", CACM 13 (1970).
     rule array:  start -"["-> first -item-> more -"]"-> end (final)
                               first -"]"-> end    more -","-> next    next -item-> more
 
-Each run through a rule carries one parameter. A guard on an edge (or on a final state) reads it, and changes it behind
+Each run through a rule carries one parameter. A guard on an edge (or on a final state) reads it, and changes it after
 the edge. Most rules *count*, from 0, which keeps `maxItems: 10000` at four states:
 
     guard            passes iff low <= count <= high                               count = min(count + add, cap)
@@ -35,10 +35,10 @@ where a rule is *plain*: different texts of it are different values. A plain rul
 value, if it can become one at all, can become one in infinitely many ways (`RegexNodes.is_open`); then the rule itself
 is called, and a value that is in the set is refused at its last byte.
 
-An open rule may also derive objects of which only some members are open: then skips follow the values of the set that
+An open rule may also derive objects only some members of which are open: then skips follow the values of the set that
 an object may still become, once no open member can come any more (`follow_guard`).
 
-An edge beside such a one, out of the same state and of the same rule, may call for a value that is in the set; the set
+An edge next to such a one, out of the same state and of the same rule, may call for a value that is in the set; the set
 stays as it is. The rule need not be open then, as every value is taken by one of the two.
 
     array:   start -"["-> first; first -new item-> after; after -","[another item]-> next; next -new item-> after;
@@ -116,7 +116,7 @@ class Rules:
     ignored_priority : priority of `ignored`, see `scan`.
     values_are_json : whether the texts of values are JSON, so that escapes in strings are resolved before texts are
         compared or handed to a frontend (kernels/values/texts.py). White space (`ignored`) is no part of texts.
-    chained : rules whose runs may wait in chains for each other's end, see chained.py; none where values are new.
+    chained : rules whose runs may wait in chains for each other's end, see tails.py; empty where values are new.
     needs_variants : whether a function that makes variants is needed.
     ignored_at_ends : whether `ignored` may also stand before the first and after the last lexeme.
     late_names, late_states : of late skips by their numbers: what they stand for, and the states written for them.

@@ -1,8 +1,8 @@
-"""Tokens that grammars name: by name, by ids, all but some; and the terminal that stands for them.
+"""Tokens that grammars name: by name, by ids, all but some; and their terminal.
 
     <|eot_id|>          the token that is written so in the vocabulary
     <[10,20-30]>        ids and ranges of ids, ends included
-    <[^10,20-30]>       all others, ends of sequence left aside: behind them nothing is ever read
+    <[^10,20-30]>       all others, ends of sequence left aside: after them nothing is ever read
     <[*]>               all of them, ends of sequence left aside
 
 Ids that no token has, as those that pad a vocabulary to a model's logits, are in no set.

@@ -3,7 +3,7 @@
     vllm, sglang                            grammar backends of servers
     transformers, llama_cpp, mlx, jax       logits processors, and what else a loop needs
     outlines                                generators of Outlines
-    notations                               for servers: Lark, EBNF and GBNF, told apart
+    limits                                  for servers: compilers, notations told apart, budgets
 
 In: compiled grammars, a framework's own objects. Out: what the framework asks for. No module imports
 those of another, Outlines aside, which runs on top of others.

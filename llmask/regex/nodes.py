@@ -211,17 +211,11 @@ class RegexNodes:
         """`low` to `high` times (None: no bound), kept as a counter."""
         if low < 0 or (high is not None and high < low) or max(low, high or 0) >= UNBOUNDED:
             raise GrammarError(
-                f"a repetition cannot be bounded by {low} and {high}",
-                help=f"bounds are ordered and below {UNBOUNDED}",
+                f"a repetition cannot be bounded by {low} and {high}", help=f"bounds are ordered and below {UNBOUNDED}"
             )
         return self._run(Operation.REPEAT, node, low, UNBOUNDED if high is None else high)
 
-    def dfa(
-        self,
-        class_of_byte: npt.NDArray[Any],
-        next_state: npt.NDArray[Any],
-        accepting: npt.NDArray[Any],
-    ) -> int:
+    def dfa(self, class_of_byte: npt.NDArray[Any], next_state: npt.NDArray[Any], accepting: npt.NDArray[Any]) -> int:
         """A deterministic automaton; state 0 starts.
 
         Parameters

@@ -50,36 +50,28 @@ def _fields(table: Table, node: int) -> tuple[int, int, int]:
     return record.kind, record.a, record.b
 
 
-def node_text(
-    table: Table,
-    node: int,
-    names: Mapping[int, str],
-    characters: Mapping[int, CodePointSet],
-    most: int = MOST_CHARACTERS,
-) -> str:
+def node_text(table: Table, node: int, names: Mapping[int, str], characters: Mapping[int, CodePointSet]) -> str:
     """A node as text: its name, a literal in quotes, or an expression between slashes; see `RegexNodes.text`."""
     data = literal_bytes(table, node)
-    if data is not None and len(data) <= most:
+    if data is not None and len(data) <= MOST_CHARACTERS:
         quote = "'" if b'"' in data and b"'" not in data else '"'
         return quote + _spelled(data, quote) + quote
     if node in names:
         return names[node]
-    text = _Writer(table, names, characters, most).text(node, CHOICE, 0)
+    text = _Writer(table, names, characters).text(node, CHOICE, 0)
     if text.startswith("<") and text.endswith(">") and text.count("<") == 1:
         return text
-    return f"/{text}/" if len(text) <= most else f"/{text[:most]}.../ (node {node})"
+    return f"/{text}/" if len(text) <= MOST_CHARACTERS else f"/{text[:MOST_CHARACTERS]}.../ (node {node})"
 
 
 class _Writer:
-    """Writes one expression; past `most` characters parts of it are left out, as their text is cut anyway."""
+    """Writes one expression; past MOST_CHARACTERS parts of it are left out, as their text is cut anyway."""
 
-    def __init__(
-        self, table: Table, names: Mapping[int, str], characters: Mapping[int, CodePointSet], most: int
-    ) -> None:
+    def __init__(self, table: Table, names: Mapping[int, str], characters: Mapping[int, CodePointSet]) -> None:
         self.table = table
         self.names = names
         self.characters = characters
-        self.left = most
+        self.left = MOST_CHARACTERS
 
     def text(self, node: int, place: int, depth: int) -> str:
         if self.left < 0 or depth > MOST_NESTED:

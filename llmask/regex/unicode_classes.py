@@ -1,14 +1,21 @@
-r"""The classes of characters that patterns name: `\d \w \s`, general categories, letters without regard to case.
+r"""The classes of characters that patterns name: `\d \w \s`, general categories, properties, scripts; and case.
 
-Which code points belong depends on the Unicode version of the running Python, so nothing is shipped: what `re`
-matches is asked of `re` itself, once, over a string of all code points (12 ms for `\w`; spelled out with
-`str.isalnum` it took 90). The same holds for case: `re.IGNORECASE` is neither `str.lower` nor `str.casefold`
-(U+0130 matches "i", which is neither its lower case nor its case folding), so the engine is run over the few thousand
-code points that have case.
-Source: Python documentation, `re`; ECMA-262, 15th edition, sections 12.2, 12.3 and 22.2.2.9 for its fixed sets.
+Which code points belong to categories depends on the Unicode version of the running Python, so nothing is shipped: what
+`re` matches is asked of `re` itself, once, over a string of all code points (12 ms for `\w`; spelled out with
+`str.isalnum` it took 90). The same holds for case: `re.IGNORECASE` is neither `str.lower` nor `str.casefold` (U+0130
+matches "i", which is neither its lower case nor its case folding), so the engine is run over the few thousand code
+points that have case.
+
+Python's own tables have few of the binary properties (`\p{Emoji}`), and no scripts. These are files, of one version of
+Unicode. For properties: the first of each run of code points that share all of them, and for each run a number whose
+bit i says that it has property i of SHORT_NAMES. For scripts: code points by name, of the thirty that most of the
+world's text is written in. Others are refused, never guessed; "Common" and "Inherited" would be half of the file.
+Source: Python documentation, `re`; ECMA-262, 15th edition, sections 12.2, 12.3 and 22.2.2.9, and table 70 for names;
+Unicode Character Database 18.0 for the members, by tests/reference/unicode_properties.py, which writes the file of
+properties anew.
 
 In: names. Out: `CodePointSet`s, kept for the life of the process. Cost: nothing at import; each scan happens at most
-once.
+once; 1 ms a property, 50 us a script.
 """
 
 from __future__ import annotations
@@ -17,12 +24,30 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 
-from llmask.regex import unicode_properties
 from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, TEXT, CodePointSet
 
+FILE = Path(__file__).with_name("unicode_properties.npz")
+SCRIPTS = Path(__file__).with_name("unicode_scripts.txt")
+SHORT_NAMES = {
+    "Alphabetic": "Alpha", "Bidi_Control": "Bidi_C", "Bidi_Mirrored": "Bidi_M", "Case_Ignorable": "CI",
+    "Cased": "Cased", "Changes_When_Casefolded": "CWCF", "Changes_When_Casemapped": "CWCM",
+    "Changes_When_Lowercased": "CWL", "Changes_When_NFKC_Casefolded": "CWKCF", "Changes_When_Titlecased": "CWT",
+    "Changes_When_Uppercased": "CWU", "Dash": "Dash", "Default_Ignorable_Code_Point": "DI", "Deprecated": "Dep",
+    "Diacritic": "Dia", "Emoji": "Emoji", "Emoji_Component": "EComp", "Emoji_Modifier": "EMod",
+    "Emoji_Modifier_Base": "EBase", "Emoji_Presentation": "EPres", "Extended_Pictographic": "ExtPict",
+    "Extender": "Ext", "Grapheme_Base": "Gr_Base", "Grapheme_Extend": "Gr_Ext", "Hex_Digit": "Hex",
+    "IDS_Binary_Operator": "IDSB", "IDS_Trinary_Operator": "IDST", "ID_Continue": "IDC", "ID_Start": "IDS",
+    "Ideographic": "Ideo", "Join_Control": "Join_C", "Logical_Order_Exception": "LOE", "Lowercase": "Lower",
+    "Math": "Math", "Noncharacter_Code_Point": "NChar", "Pattern_Syntax": "Pat_Syn", "Pattern_White_Space": "Pat_WS",
+    "Quotation_Mark": "QMark", "Radical": "Radical", "Regional_Indicator": "RI", "Sentence_Terminal": "STerm",
+    "Soft_Dotted": "SD", "Terminal_Punctuation": "Term", "Unified_Ideograph": "UIdeo", "Uppercase": "Upper",
+    "Variation_Selector": "VS", "XID_Continue": "XIDC", "XID_Start": "XIDS",
+}  # fmt: skip
+BITS = {name: bit for bit, names in enumerate(SHORT_NAMES.items()) for name in names}
 ASCII_DIGITS = CodePointSet.from_ranges([(0x30, 0x39)])
 ASCII_WORDS = CodePointSet.from_ranges([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
 ASCII_SPACES = CodePointSet.of(" \t\n\r\f\v")
@@ -58,6 +83,39 @@ UNASSIGNED = 0x40000, 0xDFFFF  # planes 4 to 13, more than half of all (a test l
 
 
 @cache
+def members(name: str, file: Path = FILE) -> CodePointSet | None:
+    """Code points of a property, by long or short name, or None when it is not in the file."""
+    if name not in BITS:
+        return None
+    with np.load(file) as kept:
+        has = kept["properties"] >> BITS[name] & 1
+        bounds = kept["firsts"][np.flatnonzero(np.diff(has, prepend=0))]
+    return CodePointSet(tuple(bounds.tolist())).intersect(TEXT)
+
+
+@cache
+def scripts() -> dict[str, tuple[str, str]]:
+    """By long and by short name, the code points of each script, and what Script_Extensions adds to them."""
+    found: dict[str, tuple[str, str]] = {}
+    for line in SCRIPTS.read_text(encoding="ascii").splitlines():
+        if not line.startswith("#"):
+            long, short, kind, listed = line.split(" ", 3)
+            own = found.get(long, ("", ""))
+            found[long] = found[short] = (listed, own[1]) if kind == "sc" else (own[0], listed)
+    return found
+
+
+@cache
+def script(name: str, with_extensions: bool) -> CodePointSet | None:
+    """Code points of a script, by long or short name; None when the file does not have it."""
+    if name not in scripts():
+        return None
+    own, more = scripts()[name]
+    ends = [piece.split("-") for piece in (f"{own} {more}" if with_extensions else own).split()]
+    return CodePointSet.from_ranges((int(pair[0], 16), int(pair[-1], 16)) for pair in ends)
+
+
+@cache
 def digits() -> CodePointSet:
     r"""`\d` of `re`: decimal digits of every script."""
     return _matched_by_re(r"\d+")
@@ -90,7 +148,7 @@ def binary_property(name: str) -> CodePointSet | None:
     """Code points of a binary property of ECMA-262 (table 70), by short or long name, or None."""
     if name == "Assigned":
         return (category("Cn") or NO_TEXT).complement()
-    return FIXED_PROPERTIES.get(name) or unicode_properties.members(name)
+    return FIXED_PROPERTIES.get(name) or members(name)
 
 
 @lru_cache(maxsize=4096)

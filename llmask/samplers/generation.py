@@ -264,7 +264,10 @@ def _write_with_transformers(
     from llmask.samplers.transformers import GrammarLogitsProcessor
 
     eos_ids = list(grammar.tokenizer.eos_ids)
-    rows = [_prompt_ids(tokenizer, prompt) or [_start_id(tokenizer, eos_ids)] for prompt in prompts]
+    # an empty prompt begins with a token, as a model continues at least one
+    starts = [tokenizer.bos_token_id, tokenizer.eos_token_id, eos_ids[0]]
+    start = next(token for token in starts if token is not None)
+    rows = [_prompt_ids(tokenizer, prompt) or [start] for prompt in prompts]
     pad_id = options.pop("pad_token_id", None)
     if pad_id is None:
         pad_id = eos_ids[0] if tokenizer.pad_token_id is None else tokenizer.pad_token_id
@@ -355,12 +358,6 @@ def _prompt_ids(tokenizer: Any, prompt: Any) -> list[int]:
         ) from error
 
 
-def _start_id(tokenizer: Any, eos_ids: list[int]) -> int:
-    """The token that an empty prompt begins with, as a model continues at least one."""
-    declared: list[int | None] = [tokenizer.bos_token_id, tokenizer.eos_token_id]
-    return next((token for token in declared if token is not None), eos_ids[0])
-
-
 def _write_with_llama(
     model: Any,
     tokenizer: Any,
@@ -382,12 +379,7 @@ def _write_with_llama(
             run = model.create_completion
             start = model.token_eos() if model.token_bos() < 0 else model.token_bos()
             prompt = prompt or [start]  # of an empty prompt it would count as written
-        answer = run(
-            prompt,
-            max_tokens=max_tokens,
-            logits_processor=LogitsProcessorList([*others, written]),
-            **options,
-        )
+        answer = run(prompt, max_tokens=max_tokens, logits_processor=LogitsProcessorList([*others, written]), **options)
         rows.append(written.finish(answer["choices"][0]["finish_reason"]))
     return rows
 
@@ -431,7 +423,6 @@ class _LlamaText:
         self._processor.raise_if_failed()
         if reason == "length":
             raise LlmaskError(
-                f"the text was cut off after {len(self._ids) + 1} tokens",
-                help="raise max_tokens, or the model's n_ctx",
+                f"the text was cut off after {len(self._ids) + 1} tokens", help="raise max_tokens, or the model's n_ctx"
             )
         return self._ids

@@ -63,13 +63,16 @@ class PrefixTable:
     Parameters
     ----------
     grammar : what the tokens must follow.
-    capacity : matchers that are kept. A prefix that was forgotten is replayed from the start: slower, never wrong.
     on_limit : see `CompiledGrammar.matcher`.
+
+    Attributes
+    ----------
+    capacity : matchers that are kept. A prefix that was forgotten is replayed from the start: slower, never wrong.
     """
 
-    def __init__(self, grammar: AnyGrammar, capacity: int = _MIN_CAPACITY, on_limit: str = "error") -> None:
+    def __init__(self, grammar: AnyGrammar, on_limit: str = "error") -> None:
         self.grammar = grammar
-        self.capacity = capacity
+        self.capacity = _MIN_CAPACITY
         self.on_limit = on_limit
         self._matchers: OrderedDict[bytes, Matcher | None] = OrderedDict()
 

@@ -17,14 +17,11 @@ import numpy as np
 
 from ..encoders.bpe import BpeEncoder
 from ..encoders.certain import certain_tokens
-from ..encoders.greedy import GreedyEncoder
-from ..encoders.select import ADDS_OWN_SPACE, Encoder, SpecialTokens, select_encoder, why_not_words
+from ..encoders.select import ADDS_OWN_SPACE, Encoder, GreedyEncoder, SpecialTokens, select_encoder, why_not_words
 from ..errors import VocabularyError
 from ..forks import cached_property
-from ..trie.build import build_trie
-from ..trie.layout import TokenTrie
-from ..vocabulary.digest import token_digest
-from ..vocabulary.vocabulary import TokenType, Vocabulary, check_ids
+from ..trie.layout import TokenTrie, build_trie
+from ..vocabulary.vocabulary import TokenType, Vocabulary, check_ids, token_digest
 
 
 class TokenizerParts:

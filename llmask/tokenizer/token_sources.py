@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import as_path
-from ..vocabulary.gguf import read_gguf
-from ..vocabulary.gguf_write import write_gguf
+from ..vocabulary.gguf import read_gguf, write_gguf
 from ..vocabulary.huggingface import read_huggingface
 from ..vocabulary.kinds import HUGGING_FACE, known_kind_of, refuse_names, refuse_other_kinds
-from ..vocabulary.resizing import resize
 from ..vocabulary.sentencepiece import read_sentencepiece
 from ..vocabulary.tiktoken import SPECIAL_TOKENS, read_tiktoken
-from ..vocabulary.vocabulary import Vocabulary, from_bytes
+from ..vocabulary.vocabulary import Vocabulary, from_bytes, resize
 from .parts import TokenizerParts
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from .. import forks
 from ..arguments import as_flag
 from ..encoders.bpe import METHODS, BpeEncoder
 from ..errors import VocabularyError
-from ..vocabulary.digest import whole_digest
-from ..vocabulary.vocabulary import Vocabulary
+from ..vocabulary.vocabulary import Vocabulary, whole_digest
 from .chunks import as_limit, find_chunk
 from .parts import name_surrogate
 from .text_batches import encode_all

@@ -2,7 +2,7 @@
 
 How token bytes come from token texts depends on tokenizer.ggml.model:
 
-    gpt2  (BPE)  byte alphabet undone; a text with a character outside of the alphabet stands for itself
+    gpt2  (BPE)  byte alphabet undone; a text with a character outside of the alphabet is itself
     llama (SPM)  U+2581 is a blank, <0xNN> of type BYTE one byte
     t5    (UGM)  as SPM
     gemma4       as SPM, with merges in place of scores; gpt2 with one of CHARACTER_MERGES as tokenizer.ggml.pre, too
@@ -12,10 +12,15 @@ How token bytes come from token texts depends on tokenizer.ggml.model:
                  puts it there, and decoding a whole text drops it. Punctuation begins a word, too: b" ,".
 
 Types without an entry in the file are NORMAL. A file without any end-of-sequence id gets one from `eos=`; for WPM the
-separator token serves, which is what closes a sequence there. Files that `write_gguf` made say more (own_fields.py).
+separator token serves, which is what closes a sequence there. Files that `write_gguf` made say more (`own_fields`).
 
-In: a path. Out: `Vocabulary`. Cost: 10 ms for the 128,256 tokens of Llama 3. Merges are copied, and parsed on first
-use.
+A vocabulary is written so that it reads back as the same. Token texts are written as llama.cpp spells them: in the byte
+alphabet for BPE, ranks and plain lists, with U+2581 for blanks for the others. A text that the source spelled so is
+kept; user-defined and special tokens keep their texts. The file is read once: what it does not say yet is written under
+names of our own. Ranks (tiktoken) are written without the merges that other programs would need.
+
+In: a path. Out: `Vocabulary`, or a file. Cost: 10 ms for the 128,256 tokens of Llama 3, whose merges are copied, and
+parsed on first use; to write them 2 s, in the `gguf` package's writer.
 """
 
 from __future__ import annotations
@@ -23,23 +28,23 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ..errors import VocabularyError
-from ..kernels.machine.constants import MAX_VOCAB_SIZE
-from .end_tokens import find_end_ids
-from .gguf_section import Section, read_section
-from .own_fields import EOS_IDS, read_block, read_own_fields
-from .patterns import CHARACTER_MERGES
-from .spelling import decode_texts, unescape_texts
-from .strings import StringTable
-from .vocabulary import (
+from llmask.errors import VocabularyError
+from llmask.kernels.machine.constants import MAX_VOCAB_SIZE
+from llmask.vocabulary.gguf_section import EOS_IDS, Section, own_fields, read_block, read_own_fields, read_section
+from llmask.vocabulary.patterns import CHARACTER_MERGES
+from llmask.vocabulary.strings import BYTE_ALPHABET, StringTable, decode_texts, make_table, unescape_texts
+from llmask.vocabulary.vocabulary import (
     EncoderData,
     TokenType,
     Vocabulary,
     check_ids,
+    chosen_ends,
     decoded_types,
+    find_end_ids,
     find_special,
     freeze_vocabulary,
 )
@@ -55,6 +60,8 @@ IGNORE_MERGES = (
 )  # fmt: skip
 # among them those whose texts do not begin with the token for it, unless the file says so
 BEGIN_OTHERWISE = ("youtu", "minicpm5", "granite-embed-multi-97m")
+MODELS = {"bpe": "gpt2", "ranks": "gpt2", "greedy": "gpt2", "spm": "llama", "ugm": "t5", "wpm": "bert"}
+SPACE_MARK = "\u2581".encode()
 
 
 def read_gguf(path: str | os.PathLike[str], eos: int | Iterable[int] | None = None) -> Vocabulary:
@@ -89,7 +96,8 @@ def read_gguf(path: str | os.PathLike[str], eos: int | Iterable[int] | None = No
         position = section.fields[PREFIX + "tokens"].start
         raise section.error(f"{texts.n_strings} tokens, the limit is {MAX_VOCAB_SIZE}", position, PREFIX + "tokens")
     types = _read_types(section, texts.n_strings)
-    eos_ids = _find_eos(section, texts, types, eos)
+    missing = f"{section.path}: the file names no end-of-sequence token"
+    eos_ids = chosen_ends(eos, texts.n_strings, lambda: _find_eos(section, texts, types), missing)
     is_special = find_special(types, eos_ids)
     encoder = _read_encoder(section, kind, texts, types)
     if has_character_merges:
@@ -137,26 +145,16 @@ def _read_types(section: Section, n_tokens: int) -> np.ndarray:
     return numbers.astype(np.uint8)
 
 
-def _find_eos(
-    section: Section, texts: StringTable, types: np.ndarray, eos: int | Iterable[int] | None
-) -> tuple[int, ...]:
-    if eos is not None:
-        ids = check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, texts.n_strings, "eos")
-    elif EOS_IDS in section:
+def _find_eos(section: Section, texts: StringTable, types: np.ndarray) -> tuple[int, ...]:
+    """The ids that a file declares as ends of sequence, and well-known names."""
+    if EOS_IDS in section:
         listed = section.get_numbers(EOS_IDS, ("INT32", "UINT32"), np.int64)
-        ids = check_ids(listed.tolist() if listed is not None else (), texts.n_strings, EOS_IDS)
-    else:
-        names = END_FIELDS[:1] if section.get_text(PREFIX + "model", "") == "rwkv" else END_FIELDS
-        declared = [_read_id(section, name, texts.n_strings) for name in names]
-        ids = find_end_ids([i for i in declared if i is not None], texts.find, lambda token: int(types[token]))
-        separator = _read_id(section, "seperator_token_id", texts.n_strings)  # the specification spells it so
-        if not ids and separator is not None:
-            ids = (separator,)
-    if not ids:
-        raise VocabularyError(
-            f"{section.path}: the file names no end-of-sequence token", help="pass eos=ID or eos=[ID, ...]"
-        )
-    return ids
+        return check_ids(listed.tolist() if listed is not None else (), texts.n_strings, EOS_IDS)
+    names = END_FIELDS[:1] if section.get_text(PREFIX + "model", "") == "rwkv" else END_FIELDS
+    declared = [_read_id(section, name, texts.n_strings) for name in names]
+    ids = find_end_ids([i for i in declared if i is not None], texts.find, lambda token: int(types[token]))
+    separator = _read_id(section, "seperator_token_id", texts.n_strings)  # the specification spells it so
+    return (separator,) if not ids and separator is not None else ids
 
 
 def _read_id(section: Section, name: str, n_tokens: int) -> int | None:
@@ -230,3 +228,107 @@ def _read_encoder(section: Section, kind: str, texts: StringTable, types: np.nda
         charsmap=read_block(section, PREFIX + "precompiled_charsmap") if kind == "ugm" else None,
         remove_extra_whitespaces=kind == "ugm" and section.get_flag(PREFIX + "remove_extra_whitespaces", False),
     )
+
+
+def write_gguf(vocabulary: Vocabulary, path: str | os.PathLike[str]) -> None:
+    """Write a vocabulary without weights.
+
+    Raises
+    ------
+    VocabularyError : the vocabulary has what no file can say.
+    OSError : the file cannot be written.
+    """
+    model = MODELS[vocabulary.encoder.kind]
+    texts = _spell(vocabulary, model == "gpt2")
+    _write(vocabulary, path, model, texts, {})
+    extra = own_fields(vocabulary.encoder, read_gguf(path).encoder)
+    if extra:
+        _write(vocabulary, path, model, texts, extra)
+
+
+def _write(
+    vocabulary: Vocabulary, path: str | os.PathLike[str], model: str, texts: list[bytes], extra: dict[str, Any]
+) -> None:
+    import gguf
+
+    data = vocabulary.encoder
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_tokenizer_model(model)
+    if data.pretokenizer:
+        writer.add_tokenizer_pre(data.pretokenizer)
+    writer.add_token_list(texts)
+    writer.add_token_types(vocabulary.types.tolist())
+    if data.scores is not None:
+        writer.add_token_scores(data.scores.tolist())
+    if data.kind == "bpe" and data.merges is not None:
+        writer.add_array("tokenizer.ggml.merges", [*data.merges.strings()])
+    if data.kind == "ugm" and data.charsmap is not None:
+        writer.add_precompiled_charsmap(data.charsmap.to_bytes())
+    if data.unknown_id >= 0:
+        writer.add_unk_token_id(data.unknown_id)
+    writer.add_eos_token_id(vocabulary.eos_ids[0])
+    writer.add_array(EOS_IDS, list(vocabulary.eos_ids))
+    _add_ends(writer, data, vocabulary.eos_ids[0])
+    writer.add_add_space_prefix(data.add_space_prefix)
+    writer.add_remove_extra_whitespaces(data.remove_extra_whitespaces)
+    for key, value in extra.items():
+        _add(writer, key, value)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+
+
+def _add_ends(writer: Any, data: EncoderData, eos_id: int) -> None:
+    """Tokens before and behind a text, where the format has words for them: `own_fields` says the rest."""
+    if len(data.prefix_ids) == 1:
+        writer.add_bos_token_id(data.prefix_ids[0])
+    if len(data.suffix_ids) == 1 and data.kind == "wpm":
+        writer.add_sep_token_id(data.suffix_ids[0])
+        eos_id = data.suffix_ids[0]
+    writer.add_add_bos_token(len(data.prefix_ids) == 1)
+    writer.add_add_eos_token(data.suffix_ids == (eos_id,))
+
+
+def _add(writer: Any, key: str, value: Any) -> None:
+    if isinstance(value, bool):
+        writer.add_bool(key, value)
+    elif isinstance(value, int):
+        writer.add_uint32(key, value)
+    elif isinstance(value, str):
+        writer.add_string(key, value)
+    else:
+        writer.add_array(key, value)
+
+
+def _spell(vocabulary: Vocabulary, byte_alphabet: bool) -> list[bytes]:
+    """Texts that `read_gguf` turns into the token bytes again."""
+    types = decoded_types(vocabulary.types, vocabulary.encoder)
+    is_special = find_special(types, vocabulary.eos_ids)
+    tokens, texts = [*vocabulary.tokens.strings()], [*vocabulary.texts.strings()]
+    for token in np.flatnonzero((types == TokenType.BYTE) & ~is_special).tolist():
+        texts[token] = f"<0x{tokens[token][0]:02X}>".encode()
+    for token in _differing(tokens, texts, types, is_special, byte_alphabet):
+        texts[token] = _spell_one(tokens[token], byte_alphabet, types[token] == TokenType.USER_DEFINED)
+    left = _differing(tokens, texts, types, is_special, byte_alphabet)
+    if left:
+        raise VocabularyError(
+            f"token {left[0]}, {tokens[left[0]][:40]!r}, cannot be spelled in a file of this kind",
+            help="keep the file that it was read from, or the list of tokens",
+        )
+    return texts
+
+
+def _differing(
+    tokens: list[bytes], texts: list[bytes], types: np.ndarray, is_special: np.ndarray, byte_alphabet: bool
+) -> list[int]:
+    """Tokens whose texts do not read as their bytes."""
+    read = decode_texts(make_table(texts), types, is_special, byte_alphabet).strings()
+    return [token for token, (data, found) in enumerate(zip(tokens, read, strict=True)) if data != found]
+
+
+def _spell_one(data: bytes, byte_alphabet: bool, is_user_defined: bool) -> bytes:
+    if is_user_defined:
+        return data
+    if byte_alphabet:
+        return "".join(BYTE_ALPHABET[byte] for byte in data).encode()
+    return data.replace(b" ", SPACE_MARK)

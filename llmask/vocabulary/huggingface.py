@@ -7,8 +7,22 @@ The JSON is read directly, so neither transformers nor tokenizers has to be inst
     Unigram                     as above
     WordPiece                   "##ing" is b"ing", other tokens begin a word and get a blank: b" the", as in GGUF files
 
+What its normalizer and pre-tokenizer do, as far as our encoders can do it too (`Steps`):
+
+    Precompiled                       character map of SentencePiece; tokenizers looks at whole graphemes first, here
+                                      the longest rule counts, as in SentencePiece itself
+    NFC, NFD, NFKC, NFKD              Unicode form
+    Prepend, Replace " " by U+2581    blanks as SentencePiece marks them
+    Strip and Replace " {2,}"         extra blanks go
+    WhitespaceSplit                   words; each gets its blank; where a character map makes all white space blanks
+    Metaspace                         a blank before the text, unless it has one; words where it splits
+    BertNormalizer, BertPreTokenizer  see `llmask/encoders/wordpiece.py`
+    ByteLevel and what splits for it  the file's own patterns; a blank before the text, unless it has one
+
+Any other part, and these in another order, makes the steps unknown: the vocabulary is encoded by longest match then.
+
 Added tokens are special or user-defined (`"special": true` or not); ids that no token has are UNUSED. End-of-sequence
-ids come from tokenizer_config.json, generation_config.json and config.json beside the file, or from the object, and
+ids come from tokenizer_config.json, generation_config.json and config.json next to the file, or from the object, and
 from well-known names.
 
 In: a path or an object. Out: `Vocabulary`. Cost: 0.3 s for 128,256 tokens, most of it parsing JSON.
@@ -16,35 +30,158 @@ In: a path or an object. Out: `Vocabulary`. Cost: 0.3 s for 128,256 tokens, most
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..arguments import as_path
-from ..errors import VocabularyError
-from .end_tokens import find_end_ids
-from .huggingface_steps import parts_of, read_steps
-from .patterns import DIGIT, DIGITS, GPT2
-from .spelling import decode_texts
-from .strings import DAMAGED, StringTable, make_table
-from .vocabulary import (
+from llmask.arguments import as_path
+from llmask.errors import VocabularyError
+from llmask.vocabulary.patterns import DIGIT, DIGITS, GPT2
+from llmask.vocabulary.strings import DAMAGED, CharsMap, StringTable, decode_texts, make_table, read_charsmap
+from llmask.vocabulary.vocabulary import (
+    NORMALIZATIONS,
     EncoderData,
+    Normalization,
     TokenType,
     Vocabulary,
     check_ids,
+    chosen_ends,
     count_ids,
+    find_end_ids,
     find_special,
     freeze_vocabulary,
 )
 
 Json = dict[str, Any]
+MARK = "\u2581"
+BERT_FLAGS = ("clean_text", "handle_chinese_chars", "lowercase")
 BYTE_NAME = re.compile(r"<0x[0-9A-Fa-f]{2}>")
+
+
+@dataclass
+class Steps:
+    """What happens to a text before the model; `is_known` says whether that is all of it.
+
+    splits_pieces : parts that cut words otherwise than at blanks, which is for byte-level vocabularies.
+    spells_bytes : the byte alphabet of byte-level vocabularies.
+    marks_blanks : U+2581 in place of blanks, as in SentencePiece.
+    """
+
+    normalization: Normalization = ""
+    charsmap: CharsMap | None = None
+    add_space_prefix: bool = False
+    space_prefix_once: bool = False
+    remove_extra_whitespaces: bool = False
+    stops_at_spaces: bool = False
+    bert_options: tuple[str, ...] | None = None
+    splits_pieces: bool = False
+    spells_bytes: bool = False
+    marks_blanks: bool = False
+    is_known: bool = True
+
+    @property
+    def has_pieces(self) -> bool:
+        """Whether blanks or rules of SentencePiece are among the steps."""
+        return self.charsmap is not None or self.remove_extra_whitespaces or self.stops_at_spaces
+
+
+def parts_of(part: Json | None) -> Iterator[Json]:
+    """A pre-tokenizer, normalizer or decoder, with sequences taken apart."""
+    if not part:
+        return
+    inner = part.get("pretokenizers") or part.get("normalizers") or part.get("decoders")
+    if part.get("type") == "Sequence" and inner is not None:
+        for entry in inner:
+            yield from parts_of(entry)
+    else:
+        yield part
+
+
+def read_steps(document: Json) -> Steps:
+    """Steps of a tokenizer.json.
+
+    Raises
+    ------
+    VocabularyError : a character map that is corrupt.
+    """
+    steps = Steps()
+    strips = merges = prepends = False
+    for part in parts_of(document.get("normalizer")):
+        name = part.get("type")
+        pattern = part.get("pattern") or {}
+        if name in NORMALIZATIONS and not steps.normalization:
+            steps.normalization = NORMALIZATIONS[name]
+        elif name == "Precompiled" and steps.charsmap is None:
+            steps.charsmap = _charsmap(part.get("precompiled_charsmap"))
+        elif name == "Prepend" and part.get("prepend") == MARK:
+            steps.add_space_prefix = prepends = True
+        elif name == "Replace" and pattern.get("Regex") == " {2,}" and part.get("content") in (" ", MARK):
+            merges = True
+        elif name == "Strip" and part.get("strip_right", part.get("right")):
+            strips = True
+        elif name == "BertNormalizer":
+            steps.bert_options = _bert_options(part)
+        elif name == "Replace" and part.get("content") == MARK and pattern.get("String") == " ":
+            steps.marks_blanks = True
+        else:
+            steps.is_known = False
+    splits_words = has_metaspace = False
+    for place, part in enumerate(parts_of(document.get("pre_tokenizer"))):
+        name = part.get("type")
+        if name == "WhitespaceSplit":
+            splits_words = True
+            steps.is_known &= not has_metaspace
+        elif name == "Metaspace":
+            steps.is_known &= not has_metaspace and steps.bert_options is None
+            scheme = part.get("prepend_scheme", "always" if part.get("add_prefix_space", True) else "never")
+            if not prepends:  # after which there is a blank in front
+                steps.add_space_prefix = scheme != "never"
+                steps.space_prefix_once = True
+            steps.stops_at_spaces = part.get("split", True) is not False
+            has_metaspace = steps.marks_blanks = True
+        elif name == "BertPreTokenizer":
+            steps.splits_pieces |= steps.bert_options is None  # else its words are those of the table of characters
+        elif name == "ByteLevel":
+            steps.splits_pieces = steps.spells_bytes = True
+            steps.is_known &= not prepends
+            if part.get("add_prefix_space"):
+                steps.add_space_prefix = steps.space_prefix_once = True
+                steps.is_known &= place == 0  # elsewhere every word gets a blank
+        elif not steps.marks_blanks or name != "Split" or (part.get("pattern") or {}).get("String") != " ":
+            steps.splits_pieces = True  # Gemma splits at blanks, which were replaced
+    if splits_words or (strips and merges):
+        steps.remove_extra_whitespaces = True
+        # other white space is a blank for a character map only
+        is_blank = steps.charsmap is not None or not splits_words
+        steps.is_known = steps.is_known and steps.add_space_prefix and is_blank
+        steps.stops_at_spaces |= splits_words
+        steps.space_prefix_once = False
+    elif strips or merges:
+        steps.is_known = False
+    return steps
+
+
+def _charsmap(text: Any) -> CharsMap | None:
+    try:
+        return read_charsmap(base64.b64decode(text or "", validate=True))
+    except (binascii.Error, TypeError, ValueError):
+        raise VocabularyError("precompiled_charsmap is not base64", help=DAMAGED) from None
+
+
+def _bert_options(part: Json) -> tuple[str, ...]:
+    options = [name for name in BERT_FLAGS if part.get(name, True)]
+    strips = part.get("strip_accents")
+    if strips is None:
+        strips = "lowercase" in options
+    return (*options, "strip_accents") if strips else tuple(options)
 
 
 def read_huggingface(source: Any, eos: int | Iterable[int] | None = None) -> Vocabulary:
@@ -207,15 +344,12 @@ def _word_bytes(texts: StringTable, types: np.ndarray, prefix: str) -> Iterator[
 def _find_eos(
     texts: StringTable, types: np.ndarray, declared: list[int | str], eos: int | Iterable[int] | None
 ) -> tuple[int, ...]:
-    if eos is not None:
-        ids = check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, texts.n_strings, "eos")
-    else:
+    def found() -> tuple[int, ...]:
         named = [texts.find(entry.encode()) if isinstance(entry, str) else entry for entry in declared]
-        found = check_ids([entry for entry in named if entry != -1], texts.n_strings, "eos_token_id")
-        ids = find_end_ids(found, texts.find, lambda token: int(types[token]))
-    if not ids:
-        raise VocabularyError("the tokenizer names no end-of-sequence token", help="pass eos=ID or eos=[ID, ...]")
-    return ids
+        ids = check_ids([entry for entry in named if entry != -1], texts.n_strings, "eos_token_id")
+        return find_end_ids(ids, texts.find, lambda token: int(types[token]))
+
+    return chosen_ends(eos, texts.n_strings, found, "the tokenizer names no end-of-sequence token")
 
 
 def _encoder_data(document: Json, kind: str, byte_alphabet: bool, texts: StringTable) -> EncoderData:

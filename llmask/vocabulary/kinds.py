@@ -81,8 +81,7 @@ def refuse_names(path: object, otherwise: str = HUGGING_FACE) -> None:
     """
     if isinstance(path, str) and MODEL_NAME.fullmatch(path) and not os.path.exists(path):
         raise VocabularyError(
-            f'there is no file or folder "{path}", and llmask downloads nothing',
-            help=otherwise.replace("NAME", path),
+            f'there is no file or folder "{path}", and llmask downloads nothing', help=otherwise.replace("NAME", path)
         )
 
 

@@ -2,7 +2,7 @@ r"""The regular expressions with which BPE models split text into words, by the 
 
 They are part of a vocabulary: what each model's tokenizer.json says. Several patterns are applied one after the other,
 each to the pieces of the one before. `llmask/encoders/pretokenize.py` runs them. Where llama.cpp writes a pattern in
-another way than the model (its engine knows no `\p{Lu}`), its way stands here, for the ids to be the same; tiktoken
+another way than the model (its engine knows no `\p{Lu}`), its way is here, for the ids to be the same; tiktoken
 encodings and tokenizer.json bring their own.
 
 "tiny_aya", "afmoe" and "superbpe" group digits from the right, which only the package regex can do.
@@ -49,11 +49,15 @@ _JAIS2 = (  # runs of blanks in powers of two
 _SEED_CODER = _CONTRACTIONS + "|" + _WORD + r"\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+" + _SPACES
 
 
-def _by_case(letters: str, digits: str, ending: str) -> str:
-    """Words that a capital inside cuts: "camelCase" is "camel", "Case"."""
-    upper, lower = rf"(?:(?={letters})[^a-z])", rf"(?:(?={letters})[^A-Z])"
+def _by_kind(upper: str, lower: str, digits: str, ending: str) -> str:
+    """Words that a capital inside cuts, by classes of letters: "camelCase" is "camel", "Case"."""
     words = f"{_WORD}{upper}*{lower}+{ending}|{_WORD}{upper}+{lower}*{ending}"
     return words + "|" + digits + r"| ?[^\s\p{L}\p{N}]+[\r\n/]*" + _SPACES
+
+
+def _by_case(letters: str, digits: str, ending: str) -> str:
+    """As `_by_kind`, for letters that are capital or small, or without case."""
+    return _by_kind(rf"(?:(?={letters})[^a-z])", rf"(?:(?={letters})[^A-Z])", digits, ending)
 
 
 GPT4O = _by_case(r"\p{L}", r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?")
@@ -67,17 +71,7 @@ CL100K = (
 )
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 _ENDING = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-O200K = (
-    f"{_WORD}{_UPPER}*{_LOWER}+{_ENDING}|{_WORD}{_UPPER}+{_LOWER}*{_ENDING}"
-    + r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*"
-    + _SPACES
-)
-
-
-def _by_kind(upper: str, lower: str, digits: str, ending: str) -> str:
-    """As `_by_case`, with classes of letters that the model's own pattern names."""
-    words = f"{_WORD}{upper}*{lower}+{ending}|{_WORD}{upper}+{lower}*{ending}"
-    return words + "|" + digits + r"| ?[^\s\p{L}\p{N}]+[\r\n/]*" + _SPACES
+O200K = _by_kind(_UPPER, _LOWER, r"\p{N}{1,3}", _ENDING)
 
 
 _YOUTU = (
@@ -85,10 +79,7 @@ _YOUTU = (
     "|[\u3105-\u312f]+|[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
     _by_kind(_UPPER, _LOWER, r"\p{N}", f"(?:{_CONTRACTIONS})?"),
 )
-_TINY_AYA = (
-    r"\d{1,3}(?=(?:\d{3})*\b)",
-    _by_kind(_UPPER, _LOWER, r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?"),
-)
+_TINY_AYA = (r"\d{1,3}(?=(?:\d{3})*\b)", _by_kind(_UPPER, _LOWER, r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?"))
 _SUPERBPE = (r"\p{N}+", r"(?=(\d{3})+(?!\d))")
 _KIMI = (
     r"\p{Han}+|"
@@ -99,14 +90,7 @@ _KIMI = (
     + r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     + _SPACES
 )
-_CHAMELEON = (
-    "<sentinel:[0-9]+>",
-    "IMGIMG[A-I]{1,4}Z",
-    "[\\t\\n]|    |  ",
-    r"\p{N}",
-    r"[\p{P}!-/:-@\[-`{-~]",
-    GPT2,
-)
+_CHAMELEON = ("<sentinel:[0-9]+>", "IMGIMG[A-I]{1,4}Z", "[\\t\\n]|    |  ", r"\p{N}", r"[\p{P}!-/:-@\[-`{-~]", GPT2)
 
 DIGIT = r"\p{N}"
 DIGITS = r"\p{N}+"

@@ -4,7 +4,7 @@ A `.model` file is one protocol buffer message (sentencepiece_model.proto). Only
 read here directly, with every length compared with what is left: no protobuf, and no sentencepiece package, is needed.
 
     message   field 1 pieces: 1 text, 2 score float, 3 type      field 2 trainer_spec: 3 kind, 24 blank as suffix,
-              field 3 normalizer_spec: 2 character map, 3 blank in front, 4 extra blanks go, 5 blanks are escaped
+              field 3 normalizer_spec: 2 character map, 3 blank before the text, 4 extra blanks go, 5 blanks are escaped
 
 User-defined pieces are text in which U+2581 is a blank, as in all others. An end-of-sequence id is the piece named by
 the trainer (`eos_piece`), "</s>" unless it says otherwise.
@@ -22,11 +22,17 @@ import numpy as np
 
 from ..errors import VocabularyError
 from ..kernels.machine.constants import MAX_VOCAB_SIZE
-from .charsmap import read_charsmap
-from .end_tokens import find_end_ids
-from .spelling import decode_texts
-from .strings import DAMAGED, StringTable, make_table
-from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, decoded_types, find_special, freeze_vocabulary
+from .strings import DAMAGED, StringTable, decode_texts, make_table, read_charsmap
+from .vocabulary import (
+    EncoderData,
+    TokenType,
+    Vocabulary,
+    chosen_ends,
+    decoded_types,
+    find_end_ids,
+    find_special,
+    freeze_vocabulary,
+)
 
 MAX_FILE_BYTES = 256 * 2**20
 KINDS = {1: "ugm", 2: "spm"}
@@ -202,12 +208,9 @@ def _convert(block: bytes, eos: int | Iterable[int] | None) -> Vocabulary:
 
 
 def _find_eos(model: _Model, texts: StringTable, types: np.ndarray, eos: int | Iterable[int] | None) -> tuple[int, ...]:
-    if eos is not None:
-        ids = check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, texts.n_strings, "eos")
-    else:
+    def found() -> tuple[int, ...]:
         named = texts.find(model.block(model.trainer, 47, b"</s>"))
         is_control = named >= 0 and types[named] == TokenType.CONTROL
-        ids = find_end_ids([named] if is_control else [], texts.find, lambda token: int(types[token]))
-    if not ids:
-        raise VocabularyError("the model names no end-of-sequence piece", help="pass eos=ID or eos=[ID, ...]")
-    return ids
+        return find_end_ids([named] if is_control else [], texts.find, lambda token: int(types[token]))
+
+    return chosen_ends(eos, texts.n_strings, found, "the model names no end-of-sequence piece")

@@ -21,10 +21,19 @@ import numpy as np
 from ..arguments import as_path
 from ..errors import VocabularyError
 from ..kernels.machine.constants import MAX_VOCAB_SIZE
-from .end_tokens import find_end_ids
 from .patterns import PATTERNS
 from .strings import DAMAGED, make_table
-from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, count_ids, find_special, freeze_vocabulary
+from .vocabulary import (
+    EncoderData,
+    TokenType,
+    Vocabulary,
+    check_ids,
+    chosen_ends,
+    count_ids,
+    find_end_ids,
+    find_special,
+    freeze_vocabulary,
+)
 
 MAX_FILE_BYTES = 64 * 2**20  # o200k has 3.6 MB
 
@@ -134,12 +143,12 @@ def _convert(
     types[list(ranks.values())] = TokenType.NORMAL
     types[list(specials.values())] = TokenType.CONTROL
     texts = make_table([by_id.get(token, b"") for token in range(n_tokens)])
-    if eos is None:
-        eos_ids = find_end_ids((), lambda name: specials.get(name.decode(), -1), lambda token: int(types[token]))
-    else:
-        eos_ids = check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, n_tokens, "eos")
-    if not eos_ids:
-        raise VocabularyError("the encoding names no end-of-sequence token", help="pass eos=ID or eos=[ID, ...]")
+    eos_ids = chosen_ends(
+        eos,
+        n_tokens,
+        lambda: find_end_ids((), lambda name: specials.get(name.decode(), -1), lambda token: int(types[token])),
+        "the encoding names no end-of-sequence token",
+    )
     is_special = find_special(types, eos_ids)
     tokens = make_table([b"" if hidden else by_id[token] for token, hidden in enumerate(is_special.tolist())])
     encoder = EncoderData(kind="ranks", patterns=patterns, ignore_merges=True)

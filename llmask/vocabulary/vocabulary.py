@@ -4,30 +4,64 @@ Bytes, not text: a token may hold half of a character. What a token *type* means
 
     NORMAL, UNDEFINED  text in the spelling of the model (byte alphabet or space marks)
     BYTE               one byte, spelled "<0x0A>"
-    USER_DEFINED       text as it stands: people added "<tool>" so that it is one token, and text may contain it
+    USER_DEFINED       text as it is: people added "<tool>" so that it is one token, and text may contain it
     CONTROL            special: marks turns, ends, padding; no text ever produces it
-    UNKNOWN, UNUSED    special: stand for nothing that could be written
+    UNKNOWN, UNUSED    special: nothing that could be written
 
 **Special tokens have no bytes.** "<|eot_id|>" in a document is eight ordinary tokens; the special one can only be
-allowed by its id. End-of-sequence ids are special whatever their type.
+allowed by its id. End-of-sequence ids are special whatever their type. A chat model ends its turn with a token other
+than the end-of-text token of its base model, and files often declare only the latter: like llama.cpp
+(`llama-vocab.cpp`, end-of-generation tokens) we also look for well-known names. Its tokens for fill-in-the-middle
+padding are left out: they end no document. Names that are common text in other vocabularies ("</s>" closes a tag in
+HTML) count only when the file itself calls the token a control token.
 
-In: token bytes, types and ids. Out: `Vocabulary`, checked and frozen. Cost: O(bytes).
+A vocabulary can be resized to as many ids as a model has logits. Models pad their logits to a round number (Qwen 2:
+151,936 for 151,665 tokens), and a fine-tuned one may have dropped the last tokens of its file. XGrammar calls the
+number `vocab_size`, llguidance `n_vocab`.
+
+    more ids than tokens    the ids above are UNUSED and have no text: no mask allows them, no text becomes them
+    fewer ids than tokens   the tokens above are gone, with the merges that make them or take them as a part; refused
+                            where one of them ends a sequence, is special, or is what the encoder itself puts in
+
+Digests: a grammar sees the bytes of tokens, which of them are special and what these are called. Where a vocabulary was
+read from makes no difference to it, nor how text is encoded: `token_digest` is the same for a GGUF file and a
+tokenizer.json of one model. `whole_digest` is of everything.
+
+In: token bytes, types and ids. Out: `Vocabulary`, checked and frozen; digests. Cost: O(bytes).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import IntEnum
+from hashlib import sha256
 from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import VocabularyError
-from ..kernels.machine.constants import MAX_VOCAB_SIZE
-from .charsmap import CharsMap
-from .strings import StringTable, make_table
+from llmask.arguments import as_integer
+from llmask.errors import LlmaskError, VocabularyError
+from llmask.kernels.machine.constants import MAX_VOCAB_SIZE
+from llmask.vocabulary.strings import CharsMap, StringTable, freeze, make_table
+
+END_NAMES = (
+    b"<|eot_id|>",
+    b"<|eom_id|>",
+    b"<|im_end|>",
+    b"<|end|>",
+    b"<|return|>",
+    b"<|call|>",
+    b"<end_of_turn>",
+    b"<|endoftext|>",
+    b"<|end_of_text|>",
+    b"<EOT>",
+    b"_<EOT>",
+    b"<end_of_utterance>",
+)
+CONTROL_END_NAMES = (b"</s>", b"<eos>", b"[EOS]", b"[EOT]", b"<turn|>", b"<|flush|>", b"<|calls|>")
+VERSION = "llmask tokens 1"
 
 
 class TokenType(IntEnum):
@@ -267,3 +301,177 @@ def check_ids(ids: Iterable[int], n_tokens: int, name: str) -> tuple[int, ...]:
                 f"{name} contains {int(token)}, but token ids are 0 to {n_tokens - 1}", help="give an id in this range"
             )
     return tuple(dict.fromkeys(int(token) for token in listed))
+
+
+def chosen_ends(
+    eos: int | Iterable[int] | None, n_tokens: int, found: Callable[[], tuple[int, ...]], missing: str
+) -> tuple[int, ...]:
+    """The ids that end a sequence: those that the caller names, else those that are found in a file.
+
+    Raises
+    ------
+    VocabularyError : there are none, which is `missing`; one is no id.
+    """
+    ids = found() if eos is None else check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, n_tokens, "eos")
+    if not ids:
+        raise VocabularyError(missing, help="pass eos=ID or eos=[ID, ...]")
+    return ids
+
+
+def find_end_ids(
+    declared: Iterable[int], find_text: Callable[[bytes], int], type_of: Callable[[int], int]
+) -> tuple[int, ...]:
+    """Ids that end a sequence: the declared ones first, then those found by name.
+
+    Parameters
+    ----------
+    declared : ids that the file declares (end of sequence, of turn, of message).
+    find_text : id of the token with this text, or -1.
+    type_of : `TokenType` of an id.
+    """
+    found = dict.fromkeys(declared)
+    by_name = {name: find_text(name) for name in (*END_NAMES, *CONTROL_END_NAMES)}
+    for name, token in by_name.items():
+        if token >= 0 and (name in END_NAMES or type_of(token) == TokenType.CONTROL):
+            found[token] = None
+    # gpt-oss ends a message, not its turn, with <|end|>; llama.cpp drops it when these three stand together
+    if by_name[b"<|return|>"] >= 0 and by_name[b"<|call|>"] >= 0 and len(found) > 1:
+        found.pop(by_name[b"<|end|>"], None)
+    return tuple(found)
+
+
+def token_digest(vocabulary: Vocabulary) -> str:
+    """SHA-256 of what grammars see: token bytes, special tokens with their names, and which tokens end a sequence."""
+    special = vocabulary.special_ids.tolist()
+    names = [vocabulary.texts.get(token) for token in special]
+    unused = np.flatnonzero(vocabulary.types == TokenType.UNUSED)
+    return _digest((VERSION, *vocabulary.tokens, special, names, unused.tolist(), sorted(vocabulary.eos_ids)))
+
+
+def whole_digest(vocabulary: Vocabulary) -> str:
+    """SHA-256 of all that a vocabulary holds, its encoder included."""
+    return _digest(vocabulary)
+
+
+def _digest(value: Any) -> str:
+    found = sha256()
+    for part in _parts(value):
+        found.update(b"%d:" % len(part))
+        found.update(part)
+    return found.hexdigest()
+
+
+def _parts(value: Any) -> Iterator[bytes]:
+    """A value as bytes: first its kind, then what it holds."""
+    if isinstance(value, np.ndarray):
+        little = value.astype(value.dtype.newbyteorder("<"), copy=False)
+        yield little.dtype.str.encode()
+        yield little.tobytes()
+    elif isinstance(value, bytes):
+        yield b"bytes"
+        yield value
+    elif is_dataclass(value):
+        yield from _parts([getattr(value, field.name) for field in fields(value)])
+    elif isinstance(value, (list, tuple)):
+        yield b"list %d" % len(value)
+        for member in value:
+            yield from _parts(member)
+    else:
+        yield repr(value).encode("utf-8", "surrogatepass")  # a str, a number, None
+
+
+def resize(vocabulary: Vocabulary, vocab_size: Any) -> Vocabulary:
+    """The vocabulary with `vocab_size` ids; None: as it is.
+
+    Raises
+    ------
+    VocabularyError : not a number of ids, too many, or so few that a token is lost which is not just text.
+    """
+    if vocab_size is None:
+        return vocabulary
+    n_ids, n_tokens = _checked_size(vocab_size), vocabulary.tokens.n_strings
+    if n_ids > n_tokens:
+        return _pad(vocabulary, n_ids)
+    return _cut(vocabulary, n_ids) if n_ids < n_tokens else vocabulary
+
+
+def _checked_size(vocab_size: Any) -> int:
+    advice = "give the number of the model's logits, or leave it out"
+    try:
+        n_ids = as_integer(vocab_size, "vocab_size")
+    except LlmaskError as error:
+        raise VocabularyError(error.message, help=advice) from None
+    if not 1 <= n_ids <= MAX_VOCAB_SIZE:
+        shown = f"vocab_size={n_ids}" if n_ids.bit_length() <= 64 else "vocab_size"  # others may be too long to write
+        raise VocabularyError(f"{shown} is not between 1 and {MAX_VOCAB_SIZE}", help=advice)
+    return n_ids
+
+
+def _pad(vocabulary: Vocabulary, n_ids: int) -> Vocabulary:
+    n_more = n_ids - vocabulary.tokens.n_strings
+    types = np.append(vocabulary.types, np.full(n_more, TokenType.UNUSED, np.uint8))
+    is_special = np.ones(n_ids, bool)
+    is_special[: -n_more or None] = False
+    is_special[vocabulary.special_ids] = True
+    encoder = vocabulary.encoder
+    if encoder.scores is not None:
+        encoder = replace(encoder, scores=np.append(encoder.scores, np.zeros(n_more, np.float32)))
+    tokens, texts = (
+        freeze(np.append(table.offsets, np.full(n_more, table.offsets[-1], np.int32)), table.data)
+        for table in (vocabulary.tokens, vocabulary.texts)
+    )
+    return freeze_vocabulary(tokens, texts, types, is_special, vocabulary.eos_ids, encoder)
+
+
+def _cut(vocabulary: Vocabulary, n_ids: int) -> Vocabulary:
+    _refuse_loss(vocabulary, n_ids)
+    is_special = np.zeros(n_ids, bool)
+    is_special[vocabulary.special_ids[vocabulary.special_ids < n_ids]] = True
+    tokens, texts = (
+        freeze(table.offsets[: n_ids + 1].copy(), table.data[: table.offsets[n_ids]].copy())
+        for table in (vocabulary.tokens, vocabulary.texts)
+    )
+    types = vocabulary.types[:n_ids].copy()
+    return freeze_vocabulary(tokens, texts, types, is_special, vocabulary.eos_ids, _cut_encoder(vocabulary, n_ids))
+
+
+def _refuse_loss(vocabulary: Vocabulary, n_ids: int) -> None:
+    """Say which token that is not just text would be lost."""
+    data = vocabulary.encoder
+    control = np.flatnonzero(np.isin(vocabulary.types, (TokenType.CONTROL, TokenType.UNKNOWN))).tolist()
+    uses = {
+        "ends a sequence": vocabulary.eos_ids,
+        "stands for the unknown": (data.unknown_id,),
+        "belongs to every text": (*data.prefix_ids, *data.suffix_ids),
+        "is special": control,
+    }
+    needed = 1 + max(token for ids in uses.values() for token in ids)
+    for use, ids in uses.items():
+        lost = [token for token in ids if token >= n_ids]
+        if lost:
+            name = vocabulary.texts.get(lost[0]).decode("utf-8", "replace")
+            raise VocabularyError(
+                f'vocab_size={n_ids} cuts token {lost[0]}, "{name}", which {use}',
+                where=f"token {lost[0]} of {vocabulary.tokens.n_strings}",
+                help=f"give at least {needed}, or leave it out: a mask may be wider than the logits it is applied to",
+            )
+
+
+def _cut_encoder(vocabulary: Vocabulary, n_ids: int) -> EncoderData:
+    data = vocabulary.encoder
+    changes: dict[str, Any] = {
+        name: tuple(token for token in getattr(data, name) if token < n_ids)
+        for name in ("strip_before", "strip_after", "whole_words")
+    }
+    if data.scores is not None:
+        changes["scores"] = data.scores[:n_ids].copy()
+    if data.merges is not None:
+        spelled = [*vocabulary.texts.strings()]
+        gone = {*spelled[n_ids:]} - {*spelled[:n_ids]}
+        changes["merges"] = make_table([merge for merge in data.merges.strings() if not _has_part(merge, gone)])
+    return replace(data, **changes)
+
+
+def _has_part(merge: bytes, gone: set[bytes]) -> bool:
+    left, _, right = merge.partition(b" ")
+    return left in gone or right in gone or left + right in gone

@@ -14,7 +14,7 @@ import gguf
 import pytest
 
 from llmask.tokenizer.tokenizer import Tokenizer
-from llmask.vocabulary.spelling import BYTE_ALPHABET
+from llmask.vocabulary.strings import BYTE_ALPHABET
 from tests.unit.vocabulary.gguf_files import BYTE, CONTROL, NORMAL, UNKNOWN, USER_DEFINED
 
 llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")

@@ -270,7 +270,6 @@ def test_only_kernels_and_late_imports_name_frameworks(project_root: Path) -> No
 TESTED_ELSEWHERE = {
     "llmask.grammar.kinds": "constants and types",
     "llmask.grammar.lowered": "a type",
-    "llmask.grammar.lower": "tests/unit/grammar/test_lowering.py and test_late.py go through it",
     "llmask.frontends.json_schema.writing.writer": "abstract: test_translation.py beside it goes through it",
     "llmask.integrations.sglang.backend": "tests/servers/test_sglang.py drives it by SGLang's own classes",
     "llmask.errors": "tests/unit/test_errors.py holds the table of messages of the whole package",

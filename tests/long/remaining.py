@@ -1,6 +1,6 @@
 """How many bytes a document still needs at least: a lower bound for each configuration, from the grammar's tables.
 
-    lexer state     for each lexeme that is being read the shortest rest (`lengths.py`)
+    lexer state     for each lexeme that is being read the shortest rest (`derivations.py`)
     rule            for each state the way to the rule's end over the shortest lexemes and calls; where keys or items
                     are counted, or keys required, what is missing of them, each with its own cost, whatever the order
     row             its items' ways to the end of their rules, then on from where these were called, out to the end

@@ -10,7 +10,7 @@ import pytest
 import llmask
 from bench.quality.reading import Reading
 from bench.quality.runtimes import write_float32
-from llmask.cli.packaged_models import PACKAGED, path_of
+from llmask.cli.framework_models import PACKAGED, path_of
 from llmask.errors import LlmaskError
 from llmask.samplers.numpy_llama import NumpyLlama
 

@@ -15,7 +15,7 @@ import llmask
 from bench.quality.reading import Reading
 from bench.quality.real_text import forced_row, rest_of
 from llmask.cli import main
-from llmask.cli.packaged_models import PACKAGED
+from llmask.cli.framework_models import PACKAGED
 
 ROOT = Path(__file__).resolve().parents[2]
 PERSON = {

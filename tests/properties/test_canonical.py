@@ -14,7 +14,7 @@ import pytest
 import llmask
 from bench.canonical import Walker, chosen_rows, instances
 from llmask.canonical import states
-from llmask.encoders.byte_alphabet import BYTE_OF_CHARACTER
+from llmask.encoders.bpe import BYTE_OF_CHARACTER
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, TokenType, from_bytes
 from tests.properties.test_bpe import random_merges

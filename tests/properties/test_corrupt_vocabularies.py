@@ -14,7 +14,7 @@ import pytest
 import llmask
 from bench.sentencepiece_files import BPE, UNIGRAM, model_bytes
 from llmask.tokenizer.tokenizer import Tokenizer
-from llmask.vocabulary.gguf_write import write_gguf
+from llmask.vocabulary.gguf import write_gguf
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.conftest import SEED

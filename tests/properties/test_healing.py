@@ -11,7 +11,7 @@ import numpy as np
 
 import llmask
 from llmask.encoders.certain import certain_tokens
-from llmask.trie.build import build_trie
+from llmask.trie.layout import build_trie
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, TokenType, from_bytes
 from tests.properties.test_bpe import merge_encoder, random_merges

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from llmask.regex.unicode_properties import BITS, FILE, SHORT_NAMES
+from llmask.regex.unicode_classes import BITS, FILE, SHORT_NAMES
 
 FILES = (
     "PropList.txt", "DerivedCoreProperties.txt", "DerivedNormalizationProps.txt", "emoji/emoji-data.txt",

@@ -336,7 +336,7 @@ def test_an_error_within_a_step_ends_its_request_and_not_the_engine(world: World
         return right(self, bitmask, row, budget)
 
     monkeypatch.setattr(Matcher, "fill_bitmask", fails)
-    monkeypatch.setattr("llmask.integrations.vllm.rows.FEW_ROWS", 0)
+    monkeypatch.setattr("llmask.integrations.vllm.backend.FEW_ROWS", 0)
     monkeypatch.setattr(Batch, "fill", lambda batch, *_: batch._matchers[0].fill_bitmask(None))
     one, other = world.masks()
     end = world.tokenizer.eos_token_id
@@ -346,7 +346,7 @@ def test_an_error_within_a_step_ends_its_request_and_not_the_engine(world: World
 
 
 def test_the_grammar_of_a_request_is_compiled_once_in_a_process(world: World) -> None:
-    from llmask.integrations.vllm.compilers import compiler_for
+    from llmask.integrations.vllm.requests import compiler_for
 
     compiler = compiler_for(world.tokenizer, world.config.model_config)
     before = compiler.statistics()

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from llmask.defaults.ngram import FILE
-from llmask.encoders.byte_alphabet import BYTE_OF_CHARACTER
+from llmask.encoders.bpe import BYTE_OF_CHARACTER
 from llmask.encoders.pretokenize import split_words
 from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.patterns import LLAMA3

@@ -27,7 +27,7 @@ CHARACTER_WORK = 2  # units for each of the others: it is read, and rules and pa
 __all__ = ["compile_ebnf", "compile_gbnf"]
 
 
-def compile_gbnf(nodes: RegexNodes, text: str, fuse: bool = True) -> Lowered:
+def compile_gbnf(nodes: RegexNodes, text: str) -> Lowered:
     """Rules of a grammar in GBNF, see gbnf.py.
 
     Raises
@@ -35,10 +35,10 @@ def compile_gbnf(nodes: RegexNodes, text: str, fuse: bool = True) -> Lowered:
     GrammarError : the text is malformed, uses what is not supported, or derives nothing.
     LimitExceeded : groups nest too deep, or a lexeme cannot be spelled out.
     """
-    return _compile(nodes, text, parse_gbnf, fuse)
+    return _compile(nodes, text, parse_gbnf)
 
 
-def compile_ebnf(nodes: RegexNodes, text: str, fuse: bool = True) -> Lowered:
+def compile_ebnf(nodes: RegexNodes, text: str) -> Lowered:
     """Rules of a grammar in XGrammar's EBNF, see ebnf.py.
 
     Raises
@@ -46,16 +46,14 @@ def compile_ebnf(nodes: RegexNodes, text: str, fuse: bool = True) -> Lowered:
     GrammarError : the text is malformed, uses what is not supported, or derives nothing.
     LimitExceeded : groups nest too deep, or a lexeme cannot be spelled out.
     """
-    return _compile(nodes, text, parse_ebnf, fuse)
+    return _compile(nodes, text, parse_ebnf)
 
 
-def _compile(
-    nodes: RegexNodes, text: str, parse: Callable[[RegexNodes, str], tuple[Grammar, list[str]]], fuse: bool
-) -> Lowered:
+def _compile(nodes: RegexNodes, text: str, parse: Callable[[RegexNodes, str], tuple[Grammar, list[str]]]) -> Lowered:
     spend(CHARACTER_WORK * max(len(text) - FREE_CHARACTERS, 0))
     try:
         grammar, warnings = parse(nodes, text)
-        lowered = exact_rules(nodes, grammar, fuse)
+        lowered = exact_rules(nodes, grammar)
     except RecursionError:
         raise LimitExceeded(
             "the grammar nests deeper than what is left of Python's stack",

@@ -22,9 +22,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from llmask.frontends.bnf.elements import SETS, Reader
-from llmask.frontends.bnf.scanner import HEX_DIGITS
-from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, choice, sequence
+from llmask.frontends.bnf.elements import HEX_DIGITS, SETS, Reader
+from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, sequence
 from llmask.regex.code_points import CodePointSet
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 NAME_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")
 NAME = NAME_START | frozenset("0123456789")
-DIGITS = frozenset("0123456789")
 NEWLINES = "\r\n"
 ESCAPES = {
     "'": "'", '"': '"', "?": "?", "\\": "\\", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
@@ -46,7 +44,6 @@ BLANK = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
 DEFINES = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*(?![^\r\n]))*::=")  # a comment ends in one place: no search for others
 ATTRIBUTES = re.compile(r'\[[ \t]*(?:max_tokens|capture)[^\]"\r\n]*(?:"[^"\r\n]*"[^\]"\r\n]*)*\][ \t]*::=')
 PLAIN = re.compile(r'[^"\\\r\n]+')
-SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
 def parse_ebnf(nodes: RegexNodes, text: str) -> tuple[Grammar, list[str]]:
@@ -68,12 +65,14 @@ class _Parser(Reader):
     last_end : where the element or sign before this one ended.
     """
 
+    plain = PLAIN
+    line_ends = NEWLINES
+
     def __init__(self, nodes: RegexNodes, text: str) -> None:
         super().__init__(nodes, text)
         self.last_end = 0
 
-    def skip_space(self) -> None:
-        """Blanks, newlines and comments."""
+    def skip_space(self, newline_ok: bool = True) -> None:
         self.last_end = self.at
         found = BLANK.match(self.text, self.at)
         assert found is not None
@@ -111,14 +110,10 @@ class _Parser(Reader):
         self.elements.define(name, self.alternatives(name, 0), begin)
 
     def alternatives(self, rule: str, depth: int) -> Expression:
-        options = [self.row(rule, depth)]
-        while self.peek() == "|":
-            self.at += 1
-            self.skip_space()
-            options.append(self.row(rule, depth))
+        found = super().alternatives(rule, depth)
         if self.text[self.at : self.at + 2] == "(=":
             raise self.error("look-ahead assertions are not supported", "take it out: masks are exact without it")
-        return choice(options)
+        return found
 
     def row(self, rule: str, depth: int) -> Expression:
         parts: list[Expression] = []
@@ -138,7 +133,7 @@ class _Parser(Reader):
         begin = self.at
         character = self.peek()
         if character == '"':
-            return self.quoted()
+            return self.quoted(lambda: self.character(ESCAPES))
         if character == "[":
             return self.character_class()
         if character == "(" and self.peek(1) != "=":
@@ -156,89 +151,18 @@ class _Parser(Reader):
         what = "a new rule" if character in NAME_START and character else self.here()
         raise self.error(f"there is {what} where an element should be", self.sign_help('write "" for nothing'), begin)
 
-    def group(self, rule: str, depth: int) -> Expression:
-        begin = self.at
-        self.elements.check_depth(depth, begin)
-        self.at += 1
-        self.skip_space()
-        inner = EMPTY if self.peek() == ")" else self.alternatives(rule, depth + 1)
-        if self.peek() != ")":
-            raise self.error(
-                f"this group is not closed: there is {self.here()} where ) should be", "close it with )", begin
-            )
-        self.at += 1
-        return inner
-
-    def bounds(self) -> tuple[int, int | None]:
-        """Read a repetition."""
-        begin = self.at
-        sign = self.peek()
-        self.at += 1
-        self.skip_space()
-        if sign in SIGNS:
-            return SIGNS[sign]
-        low = self.number(begin)
-        high: int | None = low
-        if self.peek() == ",":
-            self.at += 1
+    def upper_bound(self, begin: int, newline_ok: bool) -> int | None:
+        if self.text[self.at : self.at + 2] == "-1":
+            self.at += 2
             self.skip_space()
-            if self.text[self.at : self.at + 2] == "-1":
-                self.at += 2
-                self.skip_space()
-                high = None
-            else:
-                high = None if self.peek() == "}" else self.number(begin)
-        if self.peek() != "}":
-            raise self.error(f"a repetition ends with }}, not with {self.here()}", "write {2}, {2,} or {2,5}", begin)
-        self.at += 1
-        self.skip_space()
-        self.elements.check_bounds(low, high, begin)
-        return low, high
-
-    def number(self, begin: int) -> int:
-        digits = self.take_while(DIGITS)
-        if not digits:
-            help = self.braces_help(begin, "write {0,5}, {2}, {2,} or {2,5}")
-            raise self.error(f"a repetition takes a number, not {self.here()}", help, begin)
-        self.skip_space()
-        return self.elements.count(digits, begin)
+            return None
+        return None if self.peek() == "}" else self.number(begin, newline_ok)
 
     # --- characters
 
-    def quoted(self) -> Expression:
-        """A text in quotes."""
-        begin = self.at
-        self.at += 1
-        found = []
-        while self.peek() != '"':
-            if not self.peek() or self.peek() in NEWLINES:
-                raise self.error("this text is not closed", 'close it with " on the same line; a newline is \\n', begin)
-            found.append(self.take(PLAIN))
-            if self.peek() == "\\":
-                found.append(chr(self.character(ESCAPES)))
-        self.at += 1
-        return self.elements.text("".join(found))
-
     def character_class(self) -> Expression:
         begin = self.at
-        self.at += 1
-        is_negated = self.peek() == "^"
-        self.at += is_negated
-        ranges = []
-        while self.peek() != "]":
-            if not self.peek() or self.peek() in NEWLINES:
-                raise self.error(
-                    "this class is not closed", "close it with ] on the same line; a newline is \\n", begin
-                )
-            at = self.at
-            low = high = self.character(CLASS_ESCAPES)
-            if self.peek() == "-" and self.peek(1) != "]" and self.peek(1) and self.peek(1) not in NEWLINES:
-                self.at += 1
-                high = self.character(CLASS_ESCAPES)
-            if low > high:
-                raise self.error("the bounds of this range are the wrong way round", "write the lower one first", at)
-            ranges.append((low, high))
-        self.at += 1
+        ranges, is_negated = self.ranges(lambda: self.character(CLASS_ESCAPES))
         members = CodePointSet.from_ranges(ranges)
         return self.elements.one_of(members.complement() if is_negated else members, self.text[begin : self.at])
 

@@ -1,6 +1,15 @@
-"""What the grammars of this folder are made of: single characters, texts, and names that are defined somewhere.
+"""Readers of grammars in Backus-Naur form: what their notations share, and saying where a text is wrong.
 
-In: a parser's calls. Out: a `Grammar`, where every name is defined. Cost: about 10 us a class that is new to a store.
+    rule "list" uses "item", which is not defined
+      at line 2, column 13
+        list ::= "[" item "]"
+                     ^
+      define it, or did you mean "items"?
+
+Grammars are made of single characters, texts, and names that are defined somewhere.
+
+In: the text of a grammar. Out: a `Grammar`, where every name is defined; errors with their place. Cost: about 10 us a
+class that is new to a store.
 """
 
 from __future__ import annotations
@@ -8,20 +17,26 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.bnf.scanner import Scanner
-from llmask.frontends.places import similar
-from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, Reference
+from llmask.frontends.places import Source, Spot, similar
+from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, Reference, choice
 from llmask.grammar.token_ranges import read_tokens
+from llmask.regex.code_points import FIRST_SURROGATE, LAST_SURROGATE, MAX_CODE_POINT
 from llmask.regex.utf8 import utf8_char, utf8_literal
 
 if TYPE_CHECKING:
     from llmask.regex.code_points import CodePointSet
     from llmask.regex.nodes import RegexNodes
 
+NEWLINE = re.compile("\n")
+DIGITS = frozenset("0123456789")
+SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 MAX_DEPTH = 100  # of groups: some ten Python frames a level, of the thousand that there are
 MAX_COUNT = 10**9  # counters are 32-bit
 
@@ -30,6 +45,84 @@ QUOTED_CLASS = re.compile(r'\["[^"]+"\]')  # as EBNF of ISO 14977 writes what ma
 COMMENTS = ("//", "/*", "(*", "--", ";")  # signs of other notations
 SETS = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\r\n"}  # what \d, \w and \s of patterns stand for
 BRACES = re.compile(r"\{[ \t]*([^\d,{}\s][^{}\n]{0,60}?)[ \t]*\}")  # around something that is no number
+
+
+class Scanner:
+    """A place in a text.
+
+    Attributes
+    ----------
+    text : the grammar.
+    at : characters that have been read.
+
+    Raises
+    ------
+    GrammarError : the text holds what no text may hold.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self._line_starts: list[int] | None = None
+        for at in (text.find("\0"), next((n for n, c in enumerate(text) if "\ud800" <= c <= "\udfff"), -1)):
+            if at >= 0:
+                raise self.error(f"the grammar holds U+{ord(text[at]):04X}, which is no text", "take it out", at)
+
+    def error(self, message: str, help: str, at: int | None = None) -> GrammarError:
+        """An error that shows the place: this one, or `at`."""
+        return GrammarError(message, self.place(self.at if at is None else at), help)
+
+    def place(self, at: int) -> str:
+        """Line and column of a character, the line, and a caret under it."""
+        return Spot(Source(self.text), at, at + 1).shown()
+
+    def short_place(self, at: int) -> str:
+        """Line and column of a character. Where lines begin is found out once: every rule asks for its place."""
+        if self._line_starts is None:
+            self._line_starts = [0, *(found.end() for found in NEWLINE.finditer(self.text))]
+        line = bisect_right(self._line_starts, at)
+        return f"line {line}, column {at - self._line_starts[line - 1] + 1}"
+
+    def peek(self, offset: int = 0) -> str:
+        """A character that is still to be read, the empty string behind the last one."""
+        at = self.at + offset
+        return self.text[at : at + 1]
+
+    def here(self) -> str:
+        """What stands here, for messages."""
+        return f"{self.peek()!r}" if self.peek() else "the end of the grammar"
+
+    def take_while(self, characters: frozenset[str]) -> str:
+        """Read as many of these characters as there are."""
+        begin = self.at
+        while self.peek() in characters and self.peek():
+            self.at += 1
+        return self.text[begin : self.at]
+
+    def take(self, pattern: re.Pattern[str]) -> str:
+        """Read what a pattern matches here."""
+        found = pattern.match(self.text, self.at)
+        self.at += len(found[0]) if found else 0
+        return found[0] if found else ""
+
+    def take_hex(self, n_digits: int, begin: int) -> int:
+        """Read the code point of an escape that begins at `begin`, given by `n_digits` digits."""
+        digits = self.text[self.at : self.at + n_digits]
+        if len(digits) < n_digits or not HEX_DIGITS.issuperset(digits):
+            raise self.error(
+                f"the escape {self.text[begin : self.at]} takes {n_digits} hexadecimal digits",
+                f'for example "{self.text[begin : self.at]}{"0041".zfill(n_digits)[-n_digits:]}"',
+                begin,
+            )
+        self.at += n_digits
+        return int(digits, 16)
+
+    def checked(self, code_point: int, begin: int) -> int:
+        """A code point that an escape names, if text may hold it."""
+        if code_point > MAX_CODE_POINT or FIRST_SURROGATE <= code_point <= LAST_SURROGATE:
+            what = "a surrogate" if code_point <= LAST_SURROGATE else "beyond the last code point, U+10FFFF"
+            raise self.error(f"U+{code_point:04X} is {what}: no text holds it", "name another character", begin)
+        return code_point
 
 
 class Elements:
@@ -131,7 +224,12 @@ class Reader(Scanner, ABC):
     Attributes
     ----------
     elements : what has been read.
+    plain : characters that stand for themselves in a text in quotes.
+    line_ends : where texts and classes may not go on.
     """
+
+    plain: re.Pattern[str]
+    line_ends = ""
 
     def __init__(self, nodes: RegexNodes, text: str) -> None:
         super().__init__(text)
@@ -143,6 +241,103 @@ class Reader(Scanner, ABC):
         while self.peek():
             self.rule()
         return self.elements.grammar("root"), self.elements.warnings
+
+    # --- expressions
+
+    def alternatives(self, rule: str, depth: int) -> Expression:
+        """Read alternatives, as part of a rule inside of so many groups."""
+        options = [self.row(rule, depth)]
+        while self.peek() == "|":
+            self.at += 1
+            self.skip_space()
+            options.append(self.row(rule, depth))
+        return choice(options)
+
+    def group(self, rule: str, depth: int) -> Expression:
+        """Read a group in parentheses."""
+        begin = self.at
+        self.elements.check_depth(depth, begin)
+        self.at += 1
+        self.skip_space()
+        inner = EMPTY if self.peek() == ")" else self.alternatives(rule, depth + 1)
+        if self.peek() != ")":
+            raise self.error(
+                f"this group is not closed: there is {self.here()} where ) should be", "close it with )", begin
+            )
+        self.at += 1
+        return inner
+
+    def bounds(self, newline_ok: bool = True) -> tuple[int, int | None]:
+        """Read a repetition."""
+        begin = self.at
+        sign = self.peek()
+        self.at += 1
+        self.skip_space(newline_ok)
+        if sign in SIGNS:
+            return SIGNS[sign]
+        low = self.number(begin, newline_ok)
+        high: int | None = low
+        if self.peek() == ",":
+            self.at += 1
+            self.skip_space(newline_ok)
+            high = self.upper_bound(begin, newline_ok)
+        if self.peek() != "}":
+            raise self.error(f"a repetition ends with }}, not with {self.here()}", "write {2}, {2,} or {2,5}", begin)
+        self.at += 1
+        self.skip_space(newline_ok)
+        self.elements.check_bounds(low, high, begin)
+        return low, high
+
+    def number(self, begin: int, newline_ok: bool) -> int:
+        """Read a number of the repetition that begins at `begin`, and what is blank after it."""
+        digits = self.take_while(DIGITS)
+        if not digits:
+            help = self.braces_help(begin, "write {0,5}, {2}, {2,} or {2,5}")
+            raise self.error(f"a repetition takes a number, not {self.here()}", help, begin)
+        self.skip_space(newline_ok)
+        return self.elements.count(digits, begin)
+
+    # --- characters
+
+    def quoted(self, read: Callable[[], int]) -> Expression:
+        """Read a text in quotes; `read` reads an escape."""
+        begin = self.at
+        self.at += 1
+        found = []
+        while self.peek() != '"':
+            if not self.peek() or self.peek() in self.line_ends:
+                raise self.error("this text is not closed", f'close it with "{self._same_line()}', begin)
+            found.append(self.take(self.plain))
+            if self.peek() == "\\":
+                found.append(chr(read()))
+        self.at += 1
+        return self.elements.text("".join(found))
+
+    def ranges(self, read: Callable[[], int]) -> tuple[list[tuple[int, int]], bool]:
+        """Read a class, by `read` of its characters and escapes: its ranges, and whether it is of all others."""
+        begin = self.at
+        self.at += 1
+        is_negated = self.peek() == "^"
+        self.at += is_negated
+        found = []
+        while self.peek() != "]":
+            if not self.peek() or self.peek() in self.line_ends:
+                raise self.error("this class is not closed", f"close it with ]{self._same_line()}", begin)
+            at = self.at
+            low = high = read()
+            if self.peek() == "-" and self.peek(1) not in ("]", "", *self.line_ends):
+                self.at += 1
+                high = read()
+            if low > high:
+                raise self.error("the bounds of this range are the wrong way round", "write the lower one first", at)
+            found.append((low, min(high, MAX_CODE_POINT)))
+        self.at += 1
+        return found, is_negated
+
+    def _same_line(self) -> str:
+        return " on the same line; a newline is \\n" if self.line_ends else ""
+
+    # --- help
 
     def sign_help(self, otherwise: str) -> str:
         """How to mend a character that is no element: signs of other notations, which are not written here."""
@@ -176,10 +371,20 @@ class Reader(Scanner, ABC):
         found = BRACES.match(self.text, begin)
         return otherwise if found is None else f"for any number of it write ({found[1]})*; a number of times is {{2,5}}"
 
+    # --- what differs between notations
+
     @abstractmethod
-    def skip_space(self) -> None:
-        """Read blanks, newlines and comments."""
+    def skip_space(self, newline_ok: bool = True) -> None:
+        """Read blanks, comments, and where they may stand newlines."""
 
     @abstractmethod
     def rule(self) -> None:
-        """Read a rule, and what is blank behind it."""
+        """Read a rule, and what is blank after it."""
+
+    @abstractmethod
+    def row(self, rule: str, depth: int) -> Expression:
+        """Read elements in a row."""
+
+    @abstractmethod
+    def upper_bound(self, begin: int, newline_ok: bool) -> int | None:
+        """Read the upper bound of a repetition, and what is blank after it; None where there is none."""

@@ -12,7 +12,7 @@ r"""GBNF, the grammars of llama.cpp, read as llama.cpp reads them.
     ( ... )     a group, in which a line may end anywhere; elsewhere only after ::= and |
     root        the rule to begin with
 
-What is said of characters is said of code points; U+0000 is none, as its texts end there. Where a rule is defined
+What is said of characters is said of code points; U+0000 is refused, as its texts end there. Where a rule is defined
 twice the last one counts, with a warning. Departures: left recursion is accepted, bounds are kept as they are written
 (llama.cpp refuses 2,000 copies, or takes an upper bound above as none), a range from a higher character to a lower one
 is refused (llama.cpp drops it), and a class only has well-formed UTF-8 (llama.cpp takes bytes such as F5 for the
@@ -29,15 +29,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from llmask.frontends.bnf.elements import SETS, Reader
-from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, choice, sequence
+from llmask.frontends.bnf.elements import DIGITS, SETS, Reader
+from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, sequence
 from llmask.regex.code_points import TEXT, CodePointSet
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
 NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
-DIGITS = frozenset("0123456789")
 SPACES = " \t"
 NEWLINES = "\r\n"
 SIMPLE_ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
@@ -46,7 +45,6 @@ ANY = TEXT.subtract(CodePointSet.of("\0"))
 TOKEN = re.compile(r"<[^>\n]*>")
 ONE_ID = re.compile(r"<\[[0-9]+\]>")
 PLAIN = re.compile(r'[^"\\]+')
-SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
 def parse_gbnf(nodes: RegexNodes, text: str) -> tuple[Grammar, list[str]]:
@@ -63,8 +61,9 @@ def parse_gbnf(nodes: RegexNodes, text: str) -> tuple[Grammar, list[str]]:
 class _Parser(Reader):
     """One text."""
 
+    plain = PLAIN
+
     def skip_space(self, newline_ok: bool = True) -> None:
-        """Blanks, comments, and where they may stand newlines."""
         while self.peek():
             if self.peek() == "#":
                 while self.peek() and self.peek() not in NEWLINES:
@@ -97,14 +96,6 @@ class _Parser(Reader):
             )
         self.skip_space(True)
 
-    def alternatives(self, rule: str, depth: int) -> Expression:
-        options = [self.row(rule, depth)]
-        while self.peek() == "|":
-            self.at += 1
-            self.skip_space(True)
-            options.append(self.row(rule, depth))
-        return choice(options)
-
     def row(self, rule: str, depth: int) -> Expression:
         parts: list[Expression] = []
         is_nested = depth > 0
@@ -113,8 +104,7 @@ class _Parser(Reader):
             begin = self.at
             character = self.peek()
             if character == '"':
-                self.at += 1
-                parts.append(self.elements.text(self.characters(begin)))
+                parts.append(self.quoted(self.character_of_text))
             elif character == "[":
                 parts.append(self.character_class())
             elif character == ".":
@@ -152,90 +142,23 @@ class _Parser(Reader):
             raise self.error(f"{text} names no token", "a token is <[42]> or <|its name|>", first)
         return self.elements.token(text, is_negated, first)
 
-    def group(self, rule: str, depth: int) -> Expression:
-        begin = self.at
-        self.elements.check_depth(depth, begin)
-        self.at += 1
-        self.skip_space(True)
-        inner = self.alternatives(rule, depth + 1)
-        if self.peek() != ")":
-            raise self.error(
-                f"this group is not closed: there is {self.here()} where ) should be", "close it with )", begin
-            )
-        self.at += 1
-        return inner
-
-    def bounds(self, newline_ok: bool) -> tuple[int, int | None]:
-        """Read a repetition."""
-        begin = self.at
-        sign = self.peek()
-        self.at += 1
-        self.skip_space(newline_ok)
-        if sign in SIGNS:
-            return SIGNS[sign]
-        low = self.number(begin)
-        high: int | None = low
-        self.skip_space(newline_ok)
-        if self.peek() == ",":
-            self.at += 1
-            self.skip_space(newline_ok)
-            high = self.number(begin) if self.peek() in DIGITS and self.peek() else None
-            self.skip_space(newline_ok)
-        if self.peek() != "}":
-            raise self.error(f"a repetition ends with }}, not with {self.here()}", "write {2}, {2,} or {2,5}", begin)
-        self.at += 1
-        self.skip_space(newline_ok)
-        self.elements.check_bounds(low, high, begin)
-        return low, high
-
-    def number(self, begin: int) -> int:
-        digits = self.take_while(DIGITS)
-        if not digits:
-            help = self.braces_help(begin, "write {0,5}, {2}, {2,} or {2,5}")
-            raise self.error(f"a repetition takes a number, not {self.here()}", help, begin)
-        return self.elements.count(digits, begin)
+    def upper_bound(self, begin: int, newline_ok: bool) -> int | None:
+        return self.number(begin, newline_ok) if self.peek() in DIGITS else None
 
     # --- characters
 
-    def characters(self, begin: int) -> str:
-        """What a text in quotes holds."""
-        found = []
-        while self.peek() != '"':
-            if not self.peek():
-                raise self.error("this text is not closed", 'close it with "', begin)
-            found.append(self.take(PLAIN))
-            if self.peek() == "\\":
-                at = self.at
-                code_point = self.checked(self.character(), at)
-                if code_point == 0:
-                    raise self.error("no text holds U+0000", "take it out", at)
-                found.append(chr(code_point))
-        self.at += 1
-        return "".join(found)
+    def character_of_text(self) -> int:
+        """Read an escape within a text in quotes."""
+        at = self.at
+        code_point = self.checked(self.character(), at)
+        if code_point == 0:
+            raise self.error("no text holds U+0000", "take it out", at)
+        return code_point
 
     def character_class(self) -> Expression:
         begin = self.at
-        self.at += 1
-        is_negated = self.peek() == "^"
-        self.at += is_negated
-        first = self.at
-        ranges = []
-        while self.peek() != "]":
-            if not self.peek():
-                raise self.error("this class is not closed", "close it with ]", begin)
-            at = self.at
-            low = high = self.character()
-            if self.peek() == "-" and self.peek(1) != "]":
-                self.at += 1
-                if not self.peek():
-                    raise self.error("this class is not closed", "close it with ]", begin)
-                high = self.character()
-            if low > high:
-                raise self.error("the bounds of this range are the wrong way round", "write the lower one first", at)
-            ranges.append((low, min(high, 0x10FFFF)))
-        is_empty = self.at == first
-        self.at += 1
-        if is_empty:
+        ranges, is_negated = self.ranges(self.character)
+        if not ranges:
             return EMPTY
         members = CodePointSet.from_ranges(ranges)
         members = ANY.subtract(members) if is_negated else ANY.intersect(members)

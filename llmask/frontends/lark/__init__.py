@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.grammar.chained import chain
 from llmask.grammar.exact.fusing import exact_rules
-from llmask.grammar.lower import lower
+from llmask.grammar.late import lower
 from llmask.grammar.lowered import Lowered
-from llmask.grammar.tails import join_tails
+from llmask.grammar.tails import chain, join_tails
 
 if TYPE_CHECKING:
-    from llmask.frontends.lark.folders import Folder
+    from llmask.frontends.lark.definitions import Folder
     from llmask.grammar.expressions import Grammar
     from llmask.limits import Limits
     from llmask.regex.nodes import RegexNodes
@@ -39,7 +38,7 @@ def compile_lark(
     grammars: Mapping[str, Any] | None = None,
 ) -> Lowered:
     """Rules of a grammar in Lark's notation; see `llmask.Compiler.lark` for the arguments and errors."""
-    from llmask.frontends.lark.named_grammars import NamedGrammars
+    from llmask.frontends.lark.inside import NamedGrammars
     from llmask.frontends.lark.rules import read_grammar
     from llmask.frontends.lark.syntax import statements_of
     from llmask.frontends.places import Source

@@ -5,9 +5,12 @@ others begin with the file's name and two underscores, so nothing clashes (`comm
 `COMMON__INT` along). A definition that is listed is the same for the imported file, so `%override` and `%extend`
 reach what that file makes of it. `%ignore` in an imported file is for that file alone.
 
-Files are the grammars that come with lark (`%import common.NUMBER`) and, for paths with a dot in front, those of the
+Files are the grammars that come with lark (`%import common.NUMBER`) and, for paths that begin with a dot, those of the
 directory that the caller gives; what is outside is never read.
-Source: lark 1.3, load_grammar.py, `GrammarBuilder`; its documentation, "Grammar Reference".
+What is read is remembered with the place that it was asked for from, so that a grammar can be compiled again where the
+directory is not. Settings (`%llguidance {...}`) change which texts a grammar has, or masks.
+Source: lark 1.3, load_grammar.py, `GrammarBuilder`; its documentation, "Grammar Reference"; llguidance, docs/syntax.md,
+"Grammar options", and `LLGuidanceOptions` in parser/src/api.rs.
 
 In: statements. Out: definitions by name. Cost: that of reading the files, each once an import.
 """
@@ -17,10 +20,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.lark.folders import Folder, Outside
 from llmask.frontends.lark.syntax import statements_of
 from llmask.frontends.lark.tree import (
     Declare,
@@ -44,6 +47,106 @@ OF_COMMON = frozenset((
     "SIGNED_FLOAT", "SIGNED_INT", "SIGNED_NUMBER", "WORD", "WS", "WS_INLINE",
 ))  # fmt: skip
 CHARACTER_RANGE = re.compile(r"[a-z0-9]-[a-z0-9]")  # what is a class in other notations
+
+
+class Read(NamedTuple):
+    """A file: its text, and the folder of its own relative imports."""
+
+    text: str
+    folder: str
+
+
+Reads = dict[tuple[str, str], Read]  # by the folder that a path begins in, and the path
+
+
+class Outside(Exception):
+    """A path leads out of its folder."""
+
+
+class Folder:
+    """A folder of files.
+
+    Parameters
+    ----------
+    directory : where it is; None: what `reads` has is all there is.
+    reads : what has been read so far, from all folders of one grammar.
+    place : its own name there.
+
+    Attributes
+    ----------
+    name : for messages.
+    """
+
+    def __init__(self, directory: Path | None, reads: Reads | None = None, place: str = "") -> None:
+        self.directory = None if directory is None else directory.resolve()
+        self.reads: Reads = {} if reads is None else reads
+        self.place = place
+        self.name = place if self.directory is None else self.directory.name
+
+    def read(self, path: tuple[str, ...]) -> tuple[str, Folder]:
+        """The text of a file, and the folder of its own relative imports.
+
+        Raises
+        ------
+        Outside : the path leads out of the folder.
+        OSError, UnicodeDecodeError : the file cannot be read.
+        """
+        key = self.place, "/".join(path)
+        if self.directory is None:
+            known = self.reads.get(key)
+            if known is None:
+                raise FileNotFoundError
+            return known.text, Folder(None, self.reads, known.folder)
+        file = self.directory.joinpath(*path).with_suffix(".lark").resolve()
+        if not file.is_relative_to(self.directory):
+            raise Outside
+        text = file.read_text(encoding="utf-8")
+        inner = file.parent.relative_to(self.directory)
+        place = "/".join(part for part in (self.place, *inner.parts) if part)
+        self.reads[key] = Read(text, place)
+        return text, Folder(file.parent, self.reads, place)
+
+
+class SettingsOfGrammar(NamedTuple):
+    """What settings say.
+
+    ignores_once   `%ignore` describes all that may stand between two lexemes
+    """
+
+    ignores_once: bool = False
+
+
+MEANINGLESS = {  # settings that ask for what is so anyway
+    "no_forcing": (None, ""),
+    "allow_initial_skip": (True, "what is ignored may stand at the beginning"),
+    "allow_invalid_utf8": (False, "texts are UTF-8"),
+}
+KNOWN = (*MEANINGLESS, "skip_repetition")
+
+
+def read_settings(settings: dict[str, tuple[object, Spot]] | None) -> SettingsOfGrammar | None:
+    """Read the settings of a grammar; None where there is no line with settings.
+
+    Raises
+    ------
+    GrammarError : one is not known, or has a value that is not supported.
+    """
+    if settings is None:
+        return None
+    ignores_once = False
+    for name, (value, spot) in settings.items():
+        if name == "skip_repetition":
+            if value not in ("once", "repeat"):
+                spot.refuse(f'skip_repetition is "repeat" or "once", not {value!r}', 'write "once"')
+            ignores_once = value == "once"
+        elif name in MEANINGLESS:
+            wanted, reason = MEANINGLESS[name]
+            if not isinstance(value, bool) or (wanted is not None and value is not wanted):
+                values = "true or false" if wanted is None else f"{str(wanted).lower()} only, as {reason}"
+                spot.refuse(f"{name} can be {values}", "take it out")
+        else:
+            spot.refuse(f'the setting "{name}" is not known', similar(name, KNOWN, f"known are {', '.join(KNOWN)}"))
+    return SettingsOfGrammar(ignores_once)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from llmask.frontends.lark.strings import read_string
 from llmask.frontends.lark.tokens import Token, tokens_of
 from llmask.frontends.lark.tree import (
     Attribute,
@@ -42,6 +41,7 @@ from llmask.frontends.lark.tree import (
     Usage,
 )
 from llmask.frontends.lark.tree import Token as Special
+from llmask.frontends.lark.values import read_string
 from llmask.frontends.places import Source, Spot
 
 GRAMMAR = r"""

@@ -2,12 +2,12 @@ r"""Terminals as lexemes: each is one regular expression, put together from the 
 
 What is made of strings, patterns, ranges and other terminals is put together as a *tree*, because a look-behind in one
 part sees the part before it (`ESCAPED_STRING: "\"" /.*?/ /(?<!\\)(\\\\)*?/ "\""`). What `&`, `~` and `%regex` make has
-no tree; beside them every part is a node of its own.
+no tree; besides them every part is a node of its own.
 
 A lazy quantifier makes its alternative of the terminal end at the first place where it can: its node is R without every
 string that begins with a shorter one of R. In a repetition that ends the terminal each turn is an alternative. Lark,
 whose patterns try one way after the other, says the same where what follows the quantifier cannot be matched in two
-lengths; other patterns are refused. A rule that is `lazy` also ends all terminals that are expected beside it.
+lengths; other patterns are refused. A rule that is `lazy` also ends all terminals that are expected at the same place.
 
 In: trees of terminals, names looked up in the definitions. Out: `Lexeme`s. Cost: that of compiling their patterns.
 """
@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.lark.definitions import Definitions, Scope
-from llmask.frontends.lark.looks import has_lazy, last_loop, lazy_cases, lazy_tails, looks_outside, width
-from llmask.frontends.lark.substrings import structured_node
 from llmask.frontends.lark.tree import (
     Both,
     Called,
@@ -38,13 +36,23 @@ from llmask.frontends.lark.tree import (
     Token,
     Usage,
 )
-from llmask.frontends.lark.values import Value, escaped, pattern_value, range_value, text_value
+from llmask.frontends.lark.values import Value, escaped, pattern_value, range_value, structured_node, text_value
 from llmask.frontends.places import Spot
-from llmask.frontends.regex.alphabet import Spelling
+from llmask.frontends.regex.contradictions import posix_class
+from llmask.frontends.regex.equations import Spelling
 from llmask.frontends.regex.meaning import tree_node
-from llmask.frontends.regex.posix import posix_class
-from llmask.frontends.regex.tree import Alternatives, Sequence, Tree
-from llmask.frontends.regex.tree import Repeated as RepeatedTree
+from llmask.frontends.regex.shapes import (
+    Alternatives,
+    Sequence,
+    Tree,
+    has_lazy,
+    last_loop,
+    lazy_cases,
+    lazy_tails,
+    looks_outside,
+    width,
+)
+from llmask.frontends.regex.shapes import Repeated as RepeatedTree
 from llmask.grammar.expressions import EMPTY, Expression, Lexeme
 from llmask.regex.code_points import TEXT
 from llmask.regex.utf8 import utf8_char, utf8_literal

@@ -1,4 +1,4 @@
-"""What the text of a Lark grammar is made of, as it stands there: names are not looked up, files not imported yet.
+"""What the text of a Lark grammar is made of, as it is written: names are not looked up, files not imported yet.
 
 In: nothing. Out: the classes of the tree. Cost: none.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple, Union
 
 from llmask.frontends.places import Spot
-from llmask.grammar.parameters import Change, Condition
+from llmask.grammar.expressions import Change, Condition
 
 
 class Name(NamedTuple):

@@ -1,4 +1,4 @@
-r"""Patterns as text to nodes over bytes: what `Compiler.regex`, "pattern" and "format" of JSON schemas stand on.
+r"""Patterns as text to nodes over bytes: for `Compiler.regex`, and "pattern" and "format" of JSON schemas.
 
     text -- python_syntax | ecma_syntax --> tree -- ends, meaning (left_context, equations, atomic) --> node
 
@@ -33,7 +33,6 @@ def compile_pattern(
     pattern: str,
     dialect: Literal["python", "ecma"] = "python",
     json_string: bool = False,
-    max_length: int = MAX_PATTERN_LENGTH,
     is_negated: bool = False,
     is_search: bool = False,
 ) -> int:
@@ -46,7 +45,6 @@ def compile_pattern(
     dialect : "python": the texts that `re.fullmatch` matches; "ecma": those in which ECMA-262 (flag u) finds one.
     is_search : with "python", the texts in which `re.search` finds a match.
     json_string : the node is of the texts' JSON spellings, without the quotes, instead of their UTF-8.
-    max_length : characters allowed in a pattern.
     is_negated : the node is of all other texts. Their complement within all text says the same, but is found to be
         empty beside others only after a search of all states, where this is empty once the pattern was found.
 
@@ -67,32 +65,26 @@ def compile_pattern(
     key = (__name__, pattern, dialect, json_string, is_negated, is_search)
     found = nodes.memo.get(key)
     if found is None:
-        found = nodes.memo[key] = _compile(nodes, pattern, dialect, json_string, max_length, is_negated, is_search)
+        found = nodes.memo[key] = _compile(nodes, pattern, dialect, json_string, is_negated, is_search)
     return int(found)
 
 
 def _compile(
-    nodes: RegexNodes,
-    pattern: str,
-    dialect: str,
-    json_string: bool,
-    max_length: int,
-    is_negated: bool,
-    is_search: bool,
+    nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, is_negated: bool, is_search: bool
 ) -> int:
-    from llmask.frontends.regex.alphabet import Spelling
     from llmask.frontends.regex.ecma_syntax import EcmaParser
-    from llmask.frontends.regex.ends import absent, search, whole_match
+    from llmask.frontends.regex.equations import Spelling
     from llmask.frontends.regex.meaning import tree_node
     from llmask.frontends.regex.python_syntax import PythonParser
+    from llmask.frontends.regex.shapes import absent, search, whole_match
 
     quoted = Spelling(json_char, json_literal_any_spelling, partial(spell_json, nodes))
     assert dialect in ("python", "ecma"), dialect
     spelling = quoted if json_string else Spelling(utf8_char, utf8_literal, str.encode)
     try:
-        if len(pattern) > max_length:
+        if len(pattern) > MAX_PATTERN_LENGTH:
             raise LimitExceeded(
-                f"the pattern has {len(pattern)} characters, more than {max_length}",
+                f"the pattern has {len(pattern)} characters, more than {MAX_PATTERN_LENGTH}",
                 help="Shorten it, or raise the limit.",
             )
         spend(len(pattern) + 3 * max(len(pattern) - SHORT, 0))

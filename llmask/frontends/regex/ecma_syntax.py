@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import re
 
-from llmask.frontends.regex.characters import DIGITS
-from llmask.frontends.regex.python_syntax import PythonParser
-from llmask.frontends.regex.tree import Boundary, Edge, Tree
+from llmask.frontends.regex.python_syntax import DIGITS, PythonParser
+from llmask.frontends.regex.shapes import Boundary, Edge, Tree
 from llmask.regex import unicode_classes
 from llmask.regex.code_points import FIRST_SURROGATE, MAX_CODE_POINT, NO_TEXT, CodePointSet
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex.python_syntax import PythonParser
-from llmask.frontends.regex.tree import (
+from llmask.frontends.regex.shapes import (
     Alternatives,
     Atomic,
     Boundary,
@@ -28,8 +28,10 @@ from llmask.frontends.regex.tree import (
     Edge,
     Lazy,
     Look,
+    Named,
     Repeated,
     Sequence,
+    width,
 )
 
 MOST_STEPS = 2_000_000
@@ -38,13 +40,6 @@ CHAR, SPLIT, JUMP, SAVE, HOLDS, LOOK, ATOMIC, ENTER, LOOP, MATCH = range(10)
 Groups = list[tuple[str, int, int]]  # names and spans
 Saved = Any  # (), or (slot, place, what was saved before)
 Rounds = tuple["tuple[int, int] | None", ...]  # of each loop: rounds so far, where the last one began
-
-
-class Named(NamedTuple):
-    """A named group."""
-
-    name: str
-    inner: Any
 
 
 class Way(NamedTuple):
@@ -140,7 +135,7 @@ class _Program:
             jump = self._add(JUMP)
             begin = self._part(tree.inner)
             self.code[jump] = (JUMP, None, len(self.code), 0)
-            widths = _widths(tree.inner) if isinstance(tree, Look) and tree.is_behind else None
+            widths = width(tree.inner) if isinstance(tree, Look) and tree.is_behind else None
             self._add(ATOMIC if isinstance(tree, Atomic) else LOOK, (tree, widths), begin)
         else:
             assert isinstance(tree, Repeated)
@@ -247,13 +242,12 @@ class _Run:
         again = way._replace(at=body, rounds=_with(way.rounds, number, (after, way.place)))
         return [again, out] if is_lazy else [out, again]
 
-    def _inside(self, way: Way, widths: tuple[int, int | None] | None) -> Way | None:
+    def _inside(self, way: Way, widths: tuple[int, int] | None) -> Way | None:
         """The first match of a part by itself: from here on, or up to here."""
         if widths is None:
             return self._first(way, None, set())
         low, high = widths
-        first = 0 if high is None else max(0, way.place - high)
-        for begin in range(way.place - low, first - 1, -1):
+        for begin in range(way.place - low, max(0, way.place - high) - 1, -1):
             found = self._first(way._replace(place=begin), way.place, set())
             if found is not None:
                 return found
@@ -276,23 +270,3 @@ class _Run:
 
 def _with(rounds: Rounds, number: int, value: tuple[int, int] | None) -> Rounds:
     return (*rounds[:number], value, *rounds[number + 1 :])
-
-
-def _widths(tree: Any) -> tuple[int, int | None]:
-    """The fewest and the most characters that a part takes; None: there is no bound."""
-    if isinstance(tree, Chars):
-        return 1, 1
-    if isinstance(tree, (Edge, Boundary, Look)):
-        return 0, 0
-    if isinstance(tree, (Named, Atomic)):
-        return _widths(tree.inner)
-    if isinstance(tree, Repeated):
-        low, high = _widths(tree.base)
-        return low * tree.min, 0 if high == 0 else None if high is None or tree.max is None else high * tree.max
-    parts = [_widths(part) for part in (tree.parts if isinstance(tree, Sequence) else tree.options)]
-    if not parts:
-        return 0, 0
-    together = sum if isinstance(tree, Sequence) else max
-    highs = [high for _, high in parts]
-    fewest = sum(low for low, _ in parts) if isinstance(tree, Sequence) else min(low for low, _ in parts)
-    return fewest, None if None in highs else together(high for high in highs if high is not None)

@@ -1,4 +1,4 @@
-r"""The inside of JSON strings: what may stand between the quotes, in every spelling that JSON allows.
+r"""The inside of JSON strings: what may be between the quotes, in every spelling that JSON allows.
 
 A code point may be written raw, unless JSON forbids it (controls below U+0020, quote, backslash) or we do (DEL, as
 llguidance does), or as any escape: the short ones, `\uXXXX` with hexadecimal digits of either case,
@@ -14,14 +14,12 @@ In: sets of code points or text. Out: nodes. Cost: that of `digits_node`; rememb
 
 from __future__ import annotations
 
-import json
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError
 from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
-from llmask.regex.digits import Position, digits_node
-from llmask.regex.utf8 import utf8_char
+from llmask.regex.utf8 import Position, digits_node, utf8_char
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
@@ -135,7 +133,14 @@ def json_literal_any_spelling(nodes: RegexNodes, text: str) -> int:
     GrammarError
         When `text` holds a lone surrogate.
     """
-    _refuse_surrogates(text)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise GrammarError(
+            f"the string holds the lone surrogate U+{ord(text[error.start]):04X}, which is no text",
+            f"character {error.start}",
+            "Write the code point itself, or both halves of its pair.",
+        ) from None
     return nodes.concat([json_char(nodes, CodePointSet.of(character)) for character in text])
 
 
@@ -155,29 +160,3 @@ def spell_json(nodes: RegexNodes, text: str) -> bytes:
         else:
             spelled.append(character)
     return "".join(spelled).encode("utf-8", "surrogatepass")  # a lone surrogate is no text: no node matches it
-
-
-def json_literal(nodes: RegexNodes, text: str) -> int:
-    """Node of the one spelling of `text` that models write: that of `json.dumps(ensure_ascii=False)`, no quotes.
-
-    DEL is escaped all the same, so that no raw DEL is ever written.
-
-    Raises
-    ------
-    GrammarError
-        When `text` holds a lone surrogate.
-    """
-    _refuse_surrogates(text)
-    body = json.dumps(text, ensure_ascii=False)[1:-1].replace("\x7f", "\\u007f")
-    return nodes.literal(body.encode())
-
-
-def _refuse_surrogates(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise GrammarError(
-            f"the string holds the lone surrogate U+{ord(text[error.start]):04X}, which is no text",
-            f"character {error.start}",
-            "Write the code point itself, or both halves of its pair.",
-        ) from None

@@ -11,6 +11,22 @@ the tail both say the same, and once (?!y) is broken nothing is left, x & not(AL
 Complements are sound in JSON strings too: every tail consists of whole spelled characters, and a node for a set of
 texts holds every spelling of each of them, so whether not(X) holds depends on the text and not on its spelling.
 
+*Atomic groups* and possessive quantifiers: the first match counts, and no other. `re` tries the ways to match in an
+order, and `(?>X)` keeps the first that succeeds: `(?>a|ab)c` never matches "abc". So for each part of X two things are
+kept, one a state of the text on the left: before which rests of the text the part and all after it in the group
+*succeed*, S, and before which of them the first way to succeed leads to a match of the whole pattern, R.
+
+    after the group    S = ALL          R = what may follow
+    character c         c S              c R
+    A B                 of B, then of A
+    A|B                 S_A | S_B        R_A | (R_B - S_A)
+    A* = A A*|()        the same, with an equation for R; a lazy loop is ()|A A*
+
+A loop whose body may match nothing has no such order (`re` leaves it after an empty round), so parsers refuse it in a
+group. Lost: single characters, `a*+`, as `a*(?!a)`: it is what comes out here, for them alone.
+Source: M. Berglund, B. van der Merwe, B. Watson, N. Weideman, "On the Semantics of Atomic Subgroups in Practical
+Regular Expressions", CIAA 2017; CPython Modules/_sre/sre_lib.h for the order.
+
 In: a tree. Out: a node. Cost: a few calls on `nodes` a part, bounded by STEPS.
 """
 
@@ -19,15 +35,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Sequence as Items
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from llmask.frontends.regex.alphabet import Alphabet, Spelling
-from llmask.frontends.regex.atomic import first_match_before
-from llmask.frontends.regex.budget import Budget, Kind
-from llmask.frontends.regex.ends import ANY_TEXT
-from llmask.frontends.regex.equations import Equations, Tail
-from llmask.frontends.regex.left_context import LeftContext
+from llmask.frontends.regex.equations import Alphabet, Budget, Equations, Kind, LeftContext, Spelling, Tail
 from llmask.frontends.regex.shapes import (
+    ANY_TEXT,
+    Alternatives,
+    Atomic,
+    Boundary,
+    Chars,
+    Edge,
+    Lazy,
+    Look,
+    Repeated,
+    Sequence,
+    Tree,
     character_sets,
     looks_ahead,
     may_be_empty,
@@ -37,7 +59,6 @@ from llmask.frontends.regex.shapes import (
     takes_one_character,
     without_inner_counter,
 )
-from llmask.frontends.regex.tree import Alternatives, Atomic, Boundary, Chars, Edge, Look, Repeated, Sequence, Tree
 from llmask.regex.code_points import TEXT, CodePointSet
 
 if TYPE_CHECKING:
@@ -280,11 +301,7 @@ class Meaning:
     def _rest(self, tree: Tree, state: int) -> int:
         """Node of every rest of the text before which `tree` holds."""
         if isinstance(tree, Edge):
-            rests = [
-                self.nodes.EPSILON,
-                self.spelling.char(self.nodes, tree.may_follow),
-                self.starts(tree.terminators),
-            ]
+            rests = [self.nodes.EPSILON, self.spelling.char(self.nodes, tree.may_follow), self.starts(tree.terminators)]
             return self.nodes.union(rests)
         if isinstance(tree, Boundary):
             if self._holds(tree.words, state) == tree.is_negated:
@@ -349,3 +366,120 @@ def _only_character(tree: Tree) -> str | None:
     if isinstance(tree, Chars) and len(tree.members) == 1:
         return chr(tree.members.bounds[0])
     return None
+
+
+class Ways(NamedTuple):
+    """What the ways to match come to from a place on, a state each.
+
+    succeeds  S: the rests of the text before which one of them succeeds
+    tails     R: those before which the first that succeeds leads to a match of the whole pattern
+    """
+
+    succeeds: list[Tail]
+    tails: list[Tail]
+
+
+def first_match_before(meaning: Meaning, tree: Tree, tails: Items[Tail]) -> list[Tail]:
+    """What may follow before the first match of `tree`, when `tails` may follow behind it."""
+    return _before(meaning, tree, Ways(_anything(meaning), list(tails))).tails
+
+
+def has_empty_loop(tree: Tree) -> bool:
+    """Whether a loop is inside whose body may match nothing, so that the order of its matches is not defined."""
+    if isinstance(tree, Repeated):
+        is_loop = tree.max is None or tree.max - tree.min > 1
+        return (is_loop and may_be_empty(tree.base)) or has_empty_loop(tree.base)
+    return any(has_empty_loop(part) for part in _choices(tree))
+
+
+def has_one_way(tree: Tree) -> bool:
+    """Whether a text begins with one match of `tree` at most, so that there is nothing to choose."""
+    if isinstance(tree, Repeated):
+        return tree.min == tree.max and has_one_way(tree.base)
+    return (not isinstance(tree, Alternatives) or len(tree.options) == 1) and all(map(has_one_way, _choices(tree)))
+
+
+def _choices(tree: Tree) -> Items[Tree]:
+    """Parts whose ways to match are ways of the tree."""
+    return () if isinstance(tree, (Look, Atomic)) else parts_of(tree)
+
+
+def _anything(meaning: Meaning) -> list[Tail]:
+    return [meaning.nodes.ALL for _ in meaning.states]
+
+
+def _before(meaning: Meaning, tree: Tree, ways: Ways) -> Ways:
+    if has_one_way(tree):
+        return Ways(_success_before(meaning, tree, ways.succeeds), meaning.tails_before(tree, ways.tails))
+    if isinstance(tree, Sequence):
+        for part in reversed(tree.parts):
+            ways = _before(meaning, part, ways)
+        return ways
+    if isinstance(tree, Alternatives):
+        *others, found = [_before(meaning, option, ways) for option in tree.options]
+        for other in reversed(others):
+            found = _rather(meaning, other, found)
+        return found
+    assert isinstance(tree, Repeated)
+    return _repetition_before(meaning, tree, ways)
+
+
+def _rather(meaning: Meaning, first: Ways, second: Ways) -> Ways:
+    """The first where it succeeds, else the second."""
+    nodes, union = meaning.nodes, meaning.equations.union
+    succeeds, tails = [], []
+    for state in meaning.states:
+        tried = first.succeeds[state]
+        assert isinstance(tried, int)
+        left_over = meaning.only(nodes.complement(tried), second.tails[state])
+        tails.append(union([first.tails[state], left_over]))
+        succeeds.append(union([tried, second.succeeds[state]]))
+    return Ways(succeeds, tails)
+
+
+def _repetition_before(meaning: Meaning, tree: Repeated, ways: Ways) -> Ways:
+    is_lazy = isinstance(tree, Lazy)
+    is_end = ways.succeeds == _anything(meaning)
+    if is_end and is_lazy:
+        pass  # no more rounds than there must be
+    elif is_end and isinstance(tree.base, Chars):
+        return _run_before(meaning, tree.base, tree, ways)
+    elif tree.max is None:
+        ways = _endless_before(meaning, tree.base, is_lazy, ways)
+    else:
+        behind = ways
+        for _ in range(tree.max - tree.min):
+            longer = _before(meaning, tree.base, ways)
+            ways = _rather(meaning, behind, longer) if is_lazy else _rather(meaning, longer, behind)
+    for _ in range(tree.min):
+        ways = _before(meaning, tree.base, ways)
+    return ways
+
+
+def _endless_before(meaning: Meaning, body: Tree, is_lazy: bool, behind: Ways) -> Ways:
+    succeeds = _success_before(meaning, meaning.kept(Repeated(body, 0, None)), behind.succeeds)
+
+    def choose(variables: Items[Tail]) -> list[Tail]:
+        longer = _before(meaning, body, Ways(succeeds, list(variables)))
+        first, second = (behind, longer) if is_lazy else (longer, behind)
+        return _rather(meaning, first, second).tails
+
+    return Ways(succeeds, meaning.fixed_point(behind.tails, choose))
+
+
+def _run_before(meaning: Meaning, character: Chars, tree: Repeated, ways: Ways) -> Ways:
+    """As many characters of a class as there are: what follows does not start with one, unless `max` are taken."""
+    other = meaning.nodes.complement(meaning.starts(character.members))
+    stops = [meaning.only(other, tail) for tail in ways.tails]
+    if tree.max is None:
+        tails = meaning.tails_before(meaning.kept(Repeated(character, tree.min, None)), stops)
+    else:
+        tails = meaning.tails_before(meaning.kept(Repeated(character, tree.max, tree.max)), ways.tails)
+        if tree.min < tree.max:
+            fewer = meaning.tails_before(meaning.kept(Repeated(character, tree.min, tree.max - 1)), stops)
+            tails = [meaning.equations.union([tails[state], fewer[state]]) for state in meaning.states]
+    return Ways(_success_before(meaning, tree, ways.succeeds), tails)
+
+
+def _success_before(meaning: Meaning, tree: Tree, succeeds: list[Tail]) -> list[Tail]:
+    return meaning.before_anything(tree) if succeeds == _anything(meaning) else meaning.tails_before(tree, succeeds)

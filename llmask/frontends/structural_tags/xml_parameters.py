@@ -5,7 +5,7 @@ r"""A JSON schema of an object in which models write each property as an element
 
 The schema is read as any other (json_schema/), and the rules of its object are written with elements in place of
 members: brackets, commas and colons are left out, and a key is the mark that begins its element. A value that is a
-string is its text, up to the mark that ends the element; everything else is JSON. White space may stand between
+string is its text, up to the mark that ends the element; everything else is JSON. White space may be between
 elements and around values that are not free strings. A value that may be any string is any text, even where it may be
 something else, too, unless the style tells strings. A schema whose type is another one than an object is that of one
 value, with no element around it; a string then does not hold the end of the tag around it, either.
@@ -60,11 +60,11 @@ from llmask.grammar.expressions import (
 from llmask.grammar.expressions import written as as_text
 from llmask.grammar.inclusion import derives_nothing_too, include
 from llmask.grammar.kinds import CALL, CALL_NEW, EDGE_FIELDS, SCAN, SKIP, RuleId, StateId
-from llmask.grammar.lower import lower
+from llmask.grammar.late import lower
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
-from llmask.regex.free_text import free_text
 from llmask.regex.utf8 import utf8_literal
+from llmask.regex.word_lists import free_text
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.place import Part, SchemaAt

@@ -3,7 +3,7 @@
     outside -opening-> arguments -call_end-> outside
                                  in a section: -separator, opening-> arguments ... -end-> outside
 
-Where arguments are elements, a value is JSON where the schema allows what the JSON is, beside the arguments before it,
+Where arguments are elements, a value is JSON where the schema allows what the JSON is, besides the arguments before it,
 and else a text; without a schema it is JSON wherever it can be read so.
 
 In: a family, functions, text. Out: calls, and pieces of them. Cost: some us a call; a step looks at the text since the
@@ -31,9 +31,17 @@ from llmask.frontends.json_schema.reading.inputs import schema_of
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation
 from llmask.frontends.structural_tags.xml_parameters import STYLES
-from llmask.frontends.tools.families import FAMILIES, Family, Part, Pattern
-from llmask.frontends.tools.harmony import MARKS
-from llmask.frontends.tools.requests import NAME, check_model, check_reasoning, read_tools
+from llmask.frontends.tools import MARKS
+from llmask.frontends.tools.requests import (
+    FAMILIES,
+    NAME,
+    Family,
+    Part,
+    Pattern,
+    check_model,
+    check_reasoning,
+    read_tools,
+)
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
@@ -42,7 +50,7 @@ if TYPE_CHECKING:
 
 LONGEST_OPENING = 512  # letters from a first mark to the arguments: a name has 128 at most
 BLANKS = " \t\r\n"
-HARMONY = Family("harmony.py", "", "", marks=MARKS)
+HARMONY = Family("harmony_tag", "", "", marks=MARKS)
 MOST_LETTERS = 2**24  # of a schema
 MOST_DIGITS = 4000  # of an int; Python refuses more than 4,300
 # the recipient of a message stands before its channel or behind it

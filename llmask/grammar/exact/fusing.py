@@ -13,7 +13,7 @@ so strings, numbers, comments and white space are lexemes, whose masks the store
 that a name may begin with is spelled out letter by letter. Every step makes lexemes smaller, so it ends; a grammar that
 is too large for the look has lexemes of one byte. A grammar that is regular as a whole is one lexeme.
 
-Direct recursion at the ends of a rule is repetition (repetitions.py). What is ignored may be a lexeme that is as long
+Direct recursion at the ends of a rule is repetition (`as_repetition`). What is ignored may be a lexeme that is as long
 as it can be (`ignored`): that it goes on with what follows it is no overlap.
 
 In: a `Grammar`. Out: `Rules` for the greedy lexer that derive exactly the same. Cost: some ms for a grammar of a
@@ -26,9 +26,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.grammar.chained import chain
-from llmask.grammar.closures import components
-from llmask.grammar.exact.spelled import spelled
 from llmask.grammar.expressions import (
     EMPTY,
     Choice,
@@ -43,21 +40,108 @@ from llmask.grammar.expressions import (
     choice,
     leaves,
     parts_of,
+    rebuilt,
     sequence,
 )
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN
-from llmask.grammar.lower import lower
+from llmask.grammar.late import lower
 from llmask.grammar.lowered import Lowered
+from llmask.grammar.lowering import as_repetition, folded
 from llmask.grammar.overlaps import overlaps
-from llmask.grammar.repetitions import as_repetition, folded
 from llmask.grammar.rules import Rules
-from llmask.grammar.tails import join_tails
+from llmask.grammar.tails import chain, components, join_tails
 from llmask.regex.code_points import TEXT
 from llmask.regex.utf8 import literal_word, utf8_char
 from llmask.regex.word_lists import literals_node, note_stems, stems_of
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
+
+MOST_STATES = 1000  # of the automaton of a lexeme that is spelled out
+
+
+class Spelled(NamedTuple):
+    """A lexeme byte by byte; it may be the empty string. Names of rules have blanks, which names of frontends lack."""
+
+    start: Expression
+    rules: dict[str, Expression]
+
+
+def spelled(nodes: RegexNodes, node: int) -> Spelled:
+    """What a node matches, byte by byte: its automaton as rules over lexemes of one byte.
+
+        "if"        "i" "f"
+        /a*b/       rule: "a" rule | "b"
+
+    States with one way on are written in a row, others are rules; a rule that ends with itself is a loop (tails.py).
+
+    Raises
+    ------
+    LimitExceeded : its automaton has more than MOST_STATES states.
+    """
+    key = (__name__, node)
+    found: Spelled | None = nodes.memo.get(key)
+    if found is None:
+        found = nodes.memo[key] = _spell(nodes, node)
+    return found
+
+
+def _spell(nodes: RegexNodes, root: int) -> Spelled:
+    ways: dict[int, dict[int, int]] = {}  # for each state, the bytes that lead to each next one
+    entered = {root: 2}  # how many states lead to each, two at least for those that become rules
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        ways[node] = _ways(nodes, node)
+        for target in ways[node]:
+            entered[target] = entered.get(target, 0) + 1
+            if entered[target] == 1:
+                waiting.append(target)
+        if len(entered) > MOST_STATES:
+            raise LimitExceeded(
+                f"a lexeme that may be mistaken for another one has more than {MOST_STATES} states",
+                help="shorten its repetitions, or keep the two apart by a separator",
+            )
+    names = {
+        node: f"{root} {number}"
+        for number, node in enumerate(ways)
+        if (entered[node] > 1 or len(ways[node]) != 1 or nodes.is_nullable(node))
+        and (node != root or entered[root] > 2)
+    }
+    rules = {name: _expression(nodes, ways, names, node) for node, name in names.items() if ways[node]}
+    return Spelled(Reference(names[root]) if root in names else _expression(nodes, ways, names, root), rules)
+
+
+def _ways(nodes: RegexNodes, node: int) -> dict[int, int]:
+    found: dict[int, int] = {}
+    first = nodes.first_bytes(node)
+    for byte in range(256):
+        if first >> byte & 1:
+            target = nodes.derivative(node, byte)
+            if not nodes.is_empty(target):
+                found[target] = found.get(target, 0) | 1 << byte
+    return found
+
+
+def _expression(nodes: RegexNodes, ways: dict[int, dict[int, int]], names: dict[int, str], node: int) -> Expression:
+    """What a state matches, with the names of states that have one."""
+    options: list[Expression] = [EMPTY] if nodes.is_nullable(node) else []
+    for target, mask in ways[node].items():
+        row: list[Expression] = [_one_byte(nodes, mask)]
+        here = target
+        while here not in names:
+            ((target_of_here, mask),) = ways[here].items()
+            row.append(_one_byte(nodes, mask))
+            here = target_of_here
+        if ways[here]:  # else nothing is left
+            row.append(Reference(names[here]))
+        options.append(sequence(row))
+    return choice(options) if options else EMPTY
+
+
+def _one_byte(nodes: RegexNodes, mask: int) -> Lexeme:
+    return Lexeme(nodes.byte_set(mask), f"{mask:x}")
+
 
 MOST_PARTS = 5000  # of a lexeme, rules that it uses twice counted twice: what its node takes to be made
 MOST_COPIES = 10_000  # of what is repeated in repetitions: its derivatives count in as many ways at once
@@ -92,7 +176,7 @@ class Part(NamedTuple):
     n_copies: int = 1
 
 
-def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lowered:
+def exact_rules(nodes: RegexNodes, grammar: Grammar) -> Lowered:
     """Rules that derive what a grammar does, byte by byte.
 
     Rules that it includes keep their lexemes; those around them are split where the longest match would change
@@ -103,7 +187,6 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
     ----------
     grammar : priorities have no meaning, as all derivations count. What is ignored may stand behind every lexeme, and
         at the beginning.
-    fuse : False makes lexemes of one byte only; slower, and the same masks.
 
     Raises
     ------
@@ -114,7 +197,7 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
     """
     warnings = lower(nodes, grammar).warnings
     _refuse_lazy(nodes, grammar)
-    fusion, n_steps = _Fusion(nodes, woven(nodes, grammar), fuse), 0
+    fusion, n_steps = _Fusion(nodes, woven(nodes, grammar)), 0
     greedy = {id(part.rules): part.rules for part in fusion.included if part.is_greedy}.values()
     own = set().union(*(overlaps(nodes, rules)[0] or () for rules in greedy))
     if any(nodes.is_lazy(lexeme) for rules in greedy for lexeme in _scanned(rules)):
@@ -146,9 +229,9 @@ class _Fusion:
     regular : those that are regular.
     """
 
-    def __init__(self, nodes: RegexNodes, grammar: Grammar, fuse: bool) -> None:
+    def __init__(self, nodes: RegexNodes, grammar: Grammar) -> None:
         self.nodes = nodes
-        self.fuse = fuse
+        self.fuse = True
         self.n_rounds = 0
         self.apart: set[int] = set()
         self.start = grammar.start
@@ -206,7 +289,11 @@ class _Fusion:
         if self.included and not new - self.apart:
             if any(part.is_greedy for part in self.included):
                 return False
-            raise _inclusion_error()
+            raise GrammarError(
+                "a grammar inside this one has lexemes that may go on with what follows it, which exact lexing cannot "
+                "split",
+                help='put a separator behind it (a number may go on with a digit), or use lexer="greedy"',
+            )
         assert new - self.apart, "nothing is left to be split"
         self.n_rounds += 1
         if self.n_rounds > MOST_ROUNDS:
@@ -256,7 +343,7 @@ class _Fusion:
             node = self.nodes.repeat(part.node, expression.low, expression.high)
             return Part(node, part.n_parts + 1, n_copies=n_copies)
         assert isinstance(expression, (Sequence, Choice)), "calls and conditions are for the greedy lexer"
-        parts = [self._part(part) for part in _below(expression)]
+        parts = [self._part(part) for part in parts_of(expression)]
         known = [part for part in parts if part is not None]
         n_parts = sum(part.n_parts for part in known) + 1
         words = [word for part in known for word in part.words or ()]
@@ -282,7 +369,11 @@ class _Fusion:
             return EMPTY if part.node == self.nodes.EPSILON else Lexeme(part.node, FUSED)
         if isinstance(expression, Lexeme):
             is_whole = self.fuse and expression.is_longest and expression.node not in self.apart
-            return expression if is_whole else self._spelled_out(expression.node)
+            if is_whole:
+                return expression
+            found = spelled(self.nodes, expression.node)
+            self._spelled.update(found.rules)
+            return found.start
         if isinstance(expression, (TokenSet, Reference, Inclusion)):
             return expression
         if isinstance(expression, Repeat):
@@ -313,12 +404,6 @@ class _Fusion:
                 found.append(self._fused(part))
         return found
 
-    def _spelled_out(self, node: int) -> Expression:
-        """A lexeme byte by byte."""
-        found = spelled(self.nodes, node)
-        self._spelled.update(found.rules)
-        return found.start
-
 
 def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
     """A grammar that ignores nothing, with what was ignored behind every lexeme and at the beginning.
@@ -334,11 +419,7 @@ def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
             return Repeat(sequence([replace(expression, node=node), Reference(IGNORED)]), 0, 1)
         if isinstance(expression, (Lexeme, Inclusion, TokenSet)):
             return sequence([expression, Reference(IGNORED)])
-        if isinstance(expression, Repeat):
-            return Repeat(weave(expression.part), expression.low, expression.high)
-        if isinstance(expression, Sequence):
-            return sequence(map(weave, expression.parts))
-        return choice(map(weave, expression.options)) if isinstance(expression, Choice) else expression
+        return rebuilt(expression, weave)
 
     rules = {name: weave(expression) for name, expression in grammar.rules.items()}
     rules[IGNORED] = Repeat(choice(ignored(nodes, grammar)), 0, 1 if grammar.ignores_once else None)
@@ -384,17 +465,6 @@ def _lexemes(leaf: Expression) -> list[int]:
 def _scanned(rules: Rules) -> list[int]:
     edges = rules.edges
     return [edges[at + 2] for at in range(0, len(edges), EDGE_FIELDS) if edges[at + 1] == SCAN]
-
-
-def _inclusion_error() -> GrammarError:
-    return GrammarError(
-        "a grammar inside this one has lexemes that may go on with what follows it, which exact lexing cannot split",
-        help='put a separator behind it (a number may go on with a digit), or use lexer="greedy"',
-    )
-
-
-def _below(expression: Sequence | Choice) -> tuple[Expression, ...]:
-    return expression.parts if isinstance(expression, Sequence) else expression.options
 
 
 def _innermost_first(rules: dict[str, Expression]) -> list[str]:

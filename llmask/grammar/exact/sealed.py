@@ -1,13 +1,13 @@
 r"""Exact lexing of grammars that include many schemas, without a look into each.
 
-`fusing.exact_rules` looks at every pair of lexemes that may be expected together, those of included rules too, which
+`fusing.exact_rules` looks at every pair of lexemes that may be expected together, lexemes of included rules, too, which
 takes 15 ms a schema. Among the lexemes of one JSON schema the longest match changes nothing
 (json_schema/lexical/lexemes.py), so it is enough to look at its ends. Here each included grammar is a *seal* in the
 grammar around it, a lexeme that begins with the same bytes. The grammar around them is looked at as ever, and then at
 each place of a seal:
 
     before      no other lexeme that is expected with it goes on where a first one of its ends, nor the reverse
-    behind      no lexeme of the included grammar goes on, where a last one of them ends, with a byte that may follow
+    after       no lexeme of the included grammar goes on, where a last one of them ends, with a byte that may follow
 
 so while it is read nothing else is, and its end is where it seems to be. Where that is not so, the longer way is gone.
 
@@ -24,19 +24,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError, UnsatisfiableSchema
 from llmask.grammar.exact.fusing import exact_rules
-from llmask.grammar.expressions import (
-    Choice,
-    Expression,
-    Grammar,
-    Inclusion,
-    Lexeme,
-    Repeat,
-    Sequence,
-)
+from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, rebuilt
 from llmask.grammar.inclusion import include
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, SKIP, RuleId
 from llmask.grammar.lowered import Lowered
-from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps, may_end
+from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
 
@@ -102,13 +94,7 @@ class _Sealing:
         """An expression with seals in place of inclusions."""
         if isinstance(expression, Inclusion):
             return self._place(expression)
-        if isinstance(expression, Repeat):
-            return Repeat(self.sealed(expression.part), expression.low, expression.high)
-        if isinstance(expression, Sequence):
-            return Sequence(tuple(map(self.sealed, expression.parts)))
-        if isinstance(expression, Choice):
-            return Choice(tuple(map(self.sealed, expression.options)))
-        return expression
+        return rebuilt(expression, self.sealed)
 
     def _place(self, inclusion: Inclusion) -> Expression:
         """Rules of a seal, one for each place of it, as those who look forget who called a rule."""
@@ -142,7 +128,7 @@ def _first(rules: Rules, network: Network) -> set[int]:
     found: set[int] = set()
     seen = {rules.rule_starts[rules.start]}
     waiting = list(seen)
-    ends = may_end(network)
+    ends = network.may_end()
     while waiting:
         for kind, symbol, target, *_ in network.edges[waiting.pop()]:
             if kind == SCAN:
@@ -158,7 +144,7 @@ def _first(rules: Rules, network: Network) -> set[int]:
 def _last(rules: Rules, network: Network) -> set[int]:
     """The lexemes that documents end with."""
     found: set[int] = set()
-    ends = may_end(network)
+    ends = network.may_end()
     ending = {rules.start}  # rules at whose end the document may end
     waiting = [rules.start]
     while waiting:

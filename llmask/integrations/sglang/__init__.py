@@ -1,9 +1,7 @@
 """A grammar backend of SGLang, `--grammar-backend llmask`.
 
-    compilers   SGLang's tokenizer as a compiler; one that keeps the tokens of a frame out of text
-    requests    the key of a request as a compiled grammar
-    grammar     the grammar of one request, and how far its text has come
-    tokens      the request's number of tokens, within which its document is complete
+    requests    SGLang's tokenizer as a compiler; the key of a request as a compiled grammar
+    grammar     the grammar of one request, how far its text has come, and the number of tokens for it
     backend     what compiles keys in threads, and remembers them
 
 SGLang calls `register` in each of its processes, by the entry point `llmask` of the group `sglang.srt.plugins`. Written
@@ -31,7 +29,7 @@ def register() -> None:
     from sglang.srt.constrained.base_grammar_backend import register_grammar_backend
     from sglang.srt.constrained.grammar_manager import GrammarManager
 
-    from .tokens import within_tokens
+    from .grammar import within_tokens
 
     register_grammar_backend(NAME, make_backend)
     if NAME not in GRAMMAR_BACKEND_CHOICES:
@@ -63,8 +61,7 @@ def make_backend(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_id
     from llmask import warm
 
     from .backend import backend_class
-    from .compilers import compiler_for
-    from .requests import json_options
+    from .requests import compiler_for, json_options
 
     warm()
     serving = get_serving()

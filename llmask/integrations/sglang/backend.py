@@ -2,7 +2,7 @@
 
 SGLang's classes become parents when the backend is made, so that this module needs no SGLang to be read.
 
-In: keys. Out: grammars of requests, or what says why there is none. Cost: that of compiling.
+In: keys. Out: grammars of requests, or why there is no grammar. Cost: that of compiling.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import LlmaskError
 from ...mask.apply import allocate_bitmask
-from .compilers import without_text
 from .grammar import RequestGrammar, allocate_masks, apply_masks, filter_tokens, move_masks
-from .requests import compile_key, format_of
+from .requests import compile_key, format_of, without_text
 
 if TYPE_CHECKING:
     import torch

@@ -7,6 +7,10 @@ What a grammar raises ends SGLang's scheduler, and with it all requests, but for
 token that was sampled, which ends one request. So a limit that is met raises nothing: where no mask can be made, or
 nothing be said of what follows a token that a mask allowed, the text may only end.
 
+SGLang hands a backend the key of a grammar and no request. Its manager shows the grammar of each request its reasoning
+settings before the first token, and does so for those that are remembered, too; there the number of tokens is known,
+and becomes the budget of the grammar (`within_tokens`).
+
 `is_terminated` is not true before the end of sequence: SGLang takes the last token away from a text that ended by it.
 
 In: token ids. Out: rows of a packed bitmask. Cost: that of a `Matcher`, and 1 us for torch.
@@ -15,25 +19,27 @@ In: token ids. Out: rows of a packed bitmask. Cost: that of a `Matcher`, and 1 u
 from __future__ import annotations
 
 import dataclasses
+import functools
 import logging
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...arguments import as_bitmask, as_integer
-from ...errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
-from ...mask.apply import BITS_PER_WORD, apply_bitmask
-from ...matching.ahead import read_ahead
-from ...matching.batch import Batch
-from ..room import Room
+from llmask.arguments import as_bitmask, as_integer
+from llmask.errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
+from llmask.integrations.limits import Room, check_least_length, check_room, takes_budget, wants_budget
+from llmask.mask.apply import BITS_PER_WORD, apply_bitmask
+from llmask.matching.ahead import read_ahead
+from llmask.matching.batch import Batch
 
 if TYPE_CHECKING:
     import torch
     from typing_extensions import Self
 
-    from ...compiling.compiled_grammar import CompiledGrammar
+    from llmask.compiling.compiled_grammar import CompiledGrammar
 
 logger = logging.getLogger(__name__)
 FEW_ROWS = 4  # that are filled sooner one by one, 4 us each, than together, 20 us
@@ -281,3 +287,42 @@ class RequestGrammar:
         if self._room is not None:
             self._room.matcher = moved
             self._look()
+
+
+def within_tokens(apply: Any) -> Any:
+    """`GrammarManager._apply_request_reasoning_config`, which shows the grammar the request's number of tokens, too."""
+
+    @functools.wraps(apply)
+    def applied(self: Any, req: Any) -> None:
+        apply(self, req)
+        own = req.grammar
+        grammar = own if isinstance(own, RequestGrammar) else getattr(own, "grammar", None)
+        if isinstance(grammar, RequestGrammar):
+            n_drafts = getattr(self.server_args, "speculative_num_draft_tokens", None) or 0
+            try:
+                _keep_within(grammar, req, own is not grammar, n_drafts)
+            except LlmaskError as error:
+                req.set_finish_with_abort(str(error))
+
+    applied.is_of_llmask = True  # type: ignore[attr-defined]
+    return applied
+
+
+def _keep_within(grammar: RequestGrammar, req: Any, is_thought: bool, n_drafts: int) -> None:
+    """Have the document of a request complete within its `max_new_tokens`.
+
+    Raises
+    ------
+    BudgetError, GrammarError : it cannot be; `min_new_tokens` forbids its end; the option `budget` among its
+        `custom_params` is neither true nor false.
+    """
+    parameters = req.sampling_params
+    if not takes_budget(grammar.matcher):
+        return
+    check_least_length(grammar.matcher, parameters.min_new_tokens or 0, "min_new_tokens")
+    most = parameters.max_new_tokens
+    if most is None or not wants_budget(parameters.custom_params):
+        return
+    check_room(grammar.matcher, most, "max_new_tokens")
+    written = weakref.proxy(req)  # which holds the grammar
+    grammar.keep_within(most, lambda: len(written.output_ids), is_thought, n_drafts)

@@ -3,28 +3,70 @@
     json                a JSON schema as text; $$ANY$$: any JSON
     regex               a pattern
     ebnf                a grammar in EBNF, as XGrammar reads it; GBNF and Lark, as llguidance does, are told by their
-                        signs (`notations.py`)
+                        signs (`notation_of`)
     full_assistant_ebnf the same, for a whole turn
     structural_tag      in XGrammar's form, or the older one with `structures`
+
+The compiler of a scheduler is made of SGLang's tokenizer. Ends of sequence are the tokens at which SGLang ends a
+request: those of the model's configuration and of the tokenizer. The masks are as wide as the model's logits, or wider
+where the tokenizer is.
 
 In: kind and text of a key. Out: compiled grammars. Cost: that of compiling.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...compiling.compiled_grammar import CompiledGrammar
-from ...compiling.compiler import Compiler
-from ...errors import GrammarError
-from ...frontends.documents import document_of
-from ..notations import compile_text, notation_of
+from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.compiler import Compiler
+from llmask.errors import GrammarError
+from llmask.frontends.documents import document_of
+from llmask.integrations.limits import compile_text, compiler_of_server, notation_of, read_tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 
 ANY_JSON = "$$ANY$$"
 KINDS = ("json", "regex", "ebnf", "full_assistant_ebnf", "structural_tag")
 HOLDERS = ("format", "content", "elements", "tags", "rules", "structures")  # fields of structural tags with formats in
 WITH_SCHEMA = ("json_schema", "qwen_xml_parameter")  # types of formats
+
+
+def compiler_for(tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int] | None) -> Compiler:
+    """A compiler for a tokenizer of SGLang.
+
+    Parameters
+    ----------
+    tokenizer : one that `read_tokenizer` reads, SGLang's own of tiktoken among them.
+    vocab_size : the number of the model's logits.
+    eos_token_ids : those of the model's configuration.
+
+    Raises
+    ------
+    VocabularyError : the tokenizer is of a kind that cannot be read.
+    LlmaskError : the environment names no limits.
+    """
+    ends = [*(eos_token_ids or ()), getattr(tokenizer, "eos_token_id", None)]
+    ends += getattr(tokenizer, "additional_stop_token_ids", None) or ()
+    return compiler_of_server(read_tokenizer(tokenizer, ends, vocab_size))
+
+
+def without_text(compiler: Compiler, token_ids: Iterable[int]) -> Compiler:
+    """A compiler for whose grammars some tokens have no text: they stand only where a grammar names them.
+
+    It is the same one where that is so already, as for special tokens.
+    """
+    tokenizer = compiler.tokenizer
+    special = set(tokenizer.special_ids)
+    reserved = set(token_ids) - special
+    if not reserved:
+        return compiler
+    hidden = special | reserved
+    tokens = [
+        tokenizer.decode([token], skip_special=False).encode() if token in hidden else tokenizer.token_bytes(token)
+        for token in range(tokenizer.vocab_size)
+    ]
+    return compiler_of_server(Tokenizer.from_bytes(tokens, eos=tokenizer.eos_ids, special=hidden), compiler.limits)
 
 
 def json_options(serving: Any) -> dict[str, Any]:

@@ -37,8 +37,7 @@ import numpy as np
 from ...compiling.compiler import Compiler
 from ...errors import LlmaskError
 from ...forks import cached_property
-from .compilers import compiler_of_worker
-from .requests import compile_outputs, matcher_of
+from .requests import compile_outputs, compiler_of_worker, matcher_of
 
 Remembered = dict[tuple[bytes, tuple[int, ...]], list[int]]  # forced tokens by forced bytes and the tokens before them
 MOST_REMEMBERED = 512  # of a grammar
@@ -78,11 +77,7 @@ class ForcedTokens:
         self._runner = runner
 
     def propose(
-        self,
-        sampled_token_ids: list[list[int]],
-        num_tokens_no_spec: Any,
-        token_ids_cpu: Any,
-        slot_mappings: Any = None,
+        self, sampled_token_ids: list[list[int]], num_tokens_no_spec: Any, token_ids_cpu: Any, slot_mappings: Any = None
     ) -> list[list[int]]:
         """Drafts for each row.
 

@@ -7,7 +7,7 @@ vLLM has a closed list of backends and no registry, so some places of it are cha
                                                      the engine: what cannot be compiled is an error of the request
     StructuredOutputManager.grammar_init             makes the backend for the first request in an engine
     StructuredOutputManager._create_grammar          hands it the request, with its white space and number of tokens
-    StructuredOutputManager.grammar_bitmask          writes the rows of a step in one call (`rows.py`)
+    StructuredOutputManager.grammar_bitmask          writes the rows of a step in one call (`rows_at_once`)
 
 Each of them does for every other backend what it did before. A vLLM that does not ask for llmask is never broken: if
 the places are not those that are known (of 0.32 and 0.33, and with a warning of others that have the same), or anything
@@ -28,11 +28,9 @@ from typing import Any, Literal, get_args
 from ...compiling.compiled_grammar import CompiledGrammar
 from ...compiling.compiler import Compiler
 from ...errors import LlmaskError
-from .backend import Backend, Grammar
-from .compilers import compiler_for
+from .backend import FORM, Backend, Grammar, rows_at_once
 from .drafts import stand_in_front
-from .requests import asked_for, check_tokens, compile_outputs, compile_request, matcher_of
-from .rows import FORM, rows_at_once
+from .requests import asked_for, check_tokens, compile_outputs, compile_request, compiler_for, matcher_of
 
 NAME = "llmask"
 TESTED = ("0.32", "0.33")

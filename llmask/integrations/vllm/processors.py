@@ -25,9 +25,8 @@ from ...errors import LlmaskError
 from ...forks import cached_property
 from ...mask.apply import allocate_bitmask, apply_bitmask
 from ...matching.matcher import Matcher
-from ..room import Room, takes_budget
-from .compilers import compiler_of_worker
-from .requests import asked_for, compile_request, matcher_of, room_of
+from ..limits import Room, takes_budget
+from .requests import asked_for, compile_request, compiler_of_worker, matcher_of, room_of
 
 if TYPE_CHECKING:
     import torch

@@ -27,7 +27,7 @@ from llmask.regex.utf8 import literal_word
 from llmask.store.loaded_grammar import LoadedGrammar
 
 if TYPE_CHECKING:
-    from llmask.grammar.attributes import Attributes, Ending
+    from llmask.grammar.expressions import Attributes, Ending
 
 Item = tuple[int, int, int]
 Reached = tuple["Item | None", int, "tuple[Item, int] | None"]

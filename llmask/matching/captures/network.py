@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from llmask.grammar.analysis import derives_empty
 from llmask.grammar.expressions import (
     Choice,
     Expression,
@@ -23,7 +22,8 @@ from llmask.grammar.expressions import (
     Sequence,
     TokenSet,
 )
-from llmask.grammar.parametric import Provable, instance_of, written_out
+from llmask.grammar.late import Provable, instance_of, written_out
+from llmask.grammar.lowering import derives_empty
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.documents import document_of, dumped
+from llmask.frontends.documents import Place, document_of, dumped
 from llmask.limits import Limits
 
 DOCUMENT = {"type": "a", "schema": {"b": [1, None]}}
@@ -64,3 +65,33 @@ def test_messages_name_the_thing() -> None:
         document_of(Model, Limits(), "thing")
     with pytest.raises(GrammarError, match=r"^the thing is a value of Broken, which cannot be written as a dict: no\n"):
         document_of(Broken(), Limits(), "thing")
+
+
+PLACE = Place({"a/b": ["x", ""], "yes": True, "n": 3.0, "none": None}, ())
+
+
+def test_values_are_read() -> None:
+    assert PLACE.flag("yes")
+    assert PLACE.flag("none", True)
+    assert PLACE.count("n") == 3
+    assert PLACE.texts("none") == []
+    assert not PLACE.has("none")
+    assert [one.value for one in PLACE.below("a/b").elements()] == ["x", ""]
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (lambda: PLACE.texts("a/b"), "the string is empty\n  at #/a~1b/1"),
+        (lambda: PLACE.flag("n"), "this is a number, where true or false is needed\n  at #/n"),
+        (lambda: PLACE.count("n", 4), "this is 3, where a whole number of at least 4 is needed\n  at #/n"),
+        (lambda: PLACE.count("yes"), "this is True, where a whole number of at least 0 is needed\n  at #/yes"),
+        (lambda: PLACE.below("yes").some(), "this is a boolean, where an array is needed\n  at #/yes"),
+        (lambda: PLACE.below("none").text(), "this is null, where a string is needed\n  at #/none"),
+        (lambda: PLACE.below("n").check_fields((), (), "a tag"), "a tag is an object, not a number\n  at #/n"),
+    ],
+)
+def test_errors_name_the_place(read: Callable[[], Any], message: str) -> None:
+    with pytest.raises(GrammarError) as error:
+        read()
+    assert str(error.value).startswith(message)

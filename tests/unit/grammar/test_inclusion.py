@@ -9,7 +9,7 @@ from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Reference, Repeat, choice, sequence
 from llmask.grammar.inclusion import derives_nothing_too, include
-from llmask.grammar.lower import lower
+from llmask.grammar.late import lower
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
 from tests.reference.guards import required_members

@@ -14,7 +14,7 @@ from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar import overlaps as module
 from llmask.grammar.expressions import Expression, Grammar, Lexeme, Reference, Repeat, choice, sequence
-from llmask.grammar.lower import lower
+from llmask.grammar.late import lower
 from llmask.grammar.overlaps import overlaps
 from llmask.store.store import Store
 from tests.reference.bnf import Texts, gbnf, random_rules

@@ -14,7 +14,7 @@ from llmask.debug import n_rows
 from llmask.grammar import tails
 from llmask.grammar.kinds import CALL, EDGE_FIELDS
 from llmask.grammar.rules import Rules
-from llmask.grammar.tails import Network, join_tails
+from llmask.grammar.tails import Network, chain, closure, components, join_tails
 from llmask.store.store import Store
 from llmask.work import metered
 from tests.exhaustive.grammars import Builder, hard_worlds, one_rule_worlds, random_world
@@ -125,3 +125,72 @@ def test_edges_beyond_the_first_thousands_are_counted() -> None:
     with metered(1000, "max_compile_work") as meter:
         Network(rules)
     assert meter.spent == 100 * tails.EDGE_WORK
+
+
+def reachable(successors: list[list[int]], vertex: int) -> set[int]:
+    found, waiting = {vertex}, [vertex]
+    while waiting:
+        new = set(successors[waiting.pop()]) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def test_random_graphs_agree_with_reachability(rng: random.Random, scaled: Callable[[int], int]) -> None:
+    for _ in range(scaled(300)):
+        n = rng.randint(1, 9)
+        successors = [rng.choices(range(n), k=rng.choice((0, 1, 1, 2, 3))) for _ in range(n)]
+        reached = [reachable(successors, vertex) for vertex in range(n)]
+        found = components(successors)
+        assert sorted(vertex for members in found for vertex in members) == list(range(n))
+        place = {vertex: number for number, members in enumerate(found) for vertex in members}
+        for one in range(n):
+            for other in range(n):
+                assert (place[one] == place[other]) == (one in reached[other] and other in reached[one])
+                assert other not in reached[one] or place[other] <= place[one]
+        bits = closure(successors, [1 << vertex for vertex in range(n)])
+        assert bits == [sum(1 << vertex for vertex in reached[one]) for one in range(n)]
+
+
+def test_long_chains_are_no_recursion() -> None:
+    n = 50_000
+    found = components([[vertex + 1] for vertex in range(n)] + [[]])
+    assert len(found) == n + 1
+    assert found[0] == [n]
+
+
+GRAMMARS = {
+    "right recursion": ({"S": "a S | a"}, "S"),
+    "left recursion": ({"S": "S a | a"}, ""),
+    "centre recursion": ({"S": "a S b | c"}, ""),
+    "behind it something that may be empty": ({"S": "a S E | b", "E": "| c"}, "S"),
+    "behind it nothing by another name": ({"S": "a S E | b", "E": "F F", "F": "|"}, "S"),
+    "two rules": ({"S": "a T E | c", "T": "b S E | b", "E": "| c"}, "S T"),
+    "by way of a rule that ends otherwise": ({"S": "a T b | c", "T": "a S | a"}, ""),
+    "a circle beside the start": ({"S": "T c", "T": "a U", "U": "T | b"}, "T U"),
+    "empty before and behind": ({"S": "E S E | b", "E": "| c"}, "S"),
+    "no recursion": ({"S": "A A", "A": "a | "}, ""),
+}
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_rules_in_circles_are_noted(name: str) -> None:
+    productions, wanted = GRAMMARS[name]
+    rules = chain(Builder(RegexNodes()).bnf(**productions).rules)
+    assert [rules.names[rule] for rule in rules.chained] == wanted.split()
+
+
+def test_guards_are_not_looked_at() -> None:
+    rules = Rules()
+    rule = rules.rule("list")
+    start, end = rules.start_state(rule), rules.state(rule)
+    rules.call(start, rule, end, rules.guard(high=2, add=1, cap=3))
+    rules.final(end, rules.guard(low=1))
+    assert list(chain(rules).chained) == [rule]
+
+
+def test_states_that_are_written_late_do_not_count() -> None:
+    rules = Rules()
+    rule = rules.rule("list")
+    rules.skip_late(rules.start_state(rule), 0)
+    assert not chain(rules).chained

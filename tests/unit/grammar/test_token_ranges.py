@@ -7,7 +7,7 @@ import pytest
 import llmask
 from llmask.errors import GrammarError
 from llmask.grammar.expressions import Grammar, TokenSet
-from llmask.grammar.lower import lower
+from llmask.grammar.late import lower
 from llmask.grammar.token_ranges import included, ranges_of, read_tokens, token_named, tokens_of
 from llmask.limits import Limits
 from llmask.store.store import Store

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, TEXT, CodePointSet
-from llmask.regex.utf8 import utf8_char
+from llmask.regex.utf8 import Position, digits_node, utf8_char
 
 
 def accepted(nodes: Any, node: int) -> set[int]:
@@ -96,3 +97,31 @@ def test_no_byte_leads_to_two_places(nodes: Any) -> None:
                 seen.add(after)
                 waiting.append(after)
     assert len(seen) == 10  # start, done, dead; 1, 2 or 3 bytes to come; after E0, ED, F0 and F4
+
+
+TERNARY = Position(tuple(1 << byte for byte in b"012"))
+LETTERS = Position((1 << ord("a") | 1 << ord("A"), 1 << ord("b") | 1 << ord("B")), before=(1 << ord("."),))
+
+
+def test_exactly_the_numbers_of_the_ranges_are_spelled(
+    nodes: Any, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    for _ in range(scaled(60)):
+        members = {number for number in range(27) if rng.random() < 0.5}
+        starts = sorted(n for n in members if n - 1 not in members)
+        ends = sorted(n for n in members if n + 1 not in members)
+        node = digits_node(nodes, tuple(zip(starts, ends, strict=True)), (TERNARY, TERNARY, TERNARY))
+        for number in range(27):
+            spelled = f"{number // 9}{number // 3 % 3}{number % 3}".encode()
+            assert nodes.matches(node, spelled) == (number in members)
+
+
+def test_a_digit_may_have_several_spellings_and_bytes_before_it(nodes: Any) -> None:
+    node = digits_node(nodes, ((1, 1), (4, 5)), (TERNARY, LETTERS))
+    assert [s for s in ("0.a", "0.b", "0.B", "1.b", "2.a", "2.A", "2.B", "2b") if nodes.matches(node, s.encode())] == [
+        "0.b", "0.B", "2.a", "2.A", "2.B",
+    ]  # fmt: skip
+
+
+def test_no_range_is_the_empty_language(nodes: Any) -> None:
+    assert digits_node(nodes, (), (TERNARY,)) == nodes.EMPTY

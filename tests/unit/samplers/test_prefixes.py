@@ -103,7 +103,8 @@ def test_masks_of_random_visits_equal_those_of_a_fresh_matcher(
 
 
 def test_the_table_forgets_the_oldest_prefixes_and_replays_them(grammar: Any) -> None:
-    table = PrefixTable(grammar, capacity=5)
+    table = PrefixTable(grammar)
+    table.capacity = 5
     ids = rows("abacbabab", prompt="")[0]
     for length in [*range(10), *range(10)]:
         matcher = table.after(ids[:length].tobytes())

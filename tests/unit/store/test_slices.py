@@ -15,8 +15,8 @@ from llmask.compiling.made_grammar import lexeme_grammar
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_string_body
 from llmask.regex.code_points import TEXT
-from llmask.regex.free_text import free_text
 from llmask.regex.utf8 import utf8_char
+from llmask.regex.word_lists import free_text
 from llmask.store.slices import MOST_CODE_POINTS, SLICES
 from llmask.store.store import Store
 from llmask.trie.layout import TokenTrie

@@ -7,8 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from llmask.trie.build import build_trie
-from llmask.trie.layout import check
+from llmask.trie.layout import build_trie, check
 from llmask.vocabulary.gguf import read_gguf
 
 FACTS = {

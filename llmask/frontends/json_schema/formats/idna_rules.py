@@ -36,9 +36,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from llmask.frontends.regex.json_machines import Automaton, automaton
 from llmask.frontends.regex.json_strings import DEFAULT_STYLE, StringStyle
-from llmask.frontends.regex.machines import REFUSED, Kinds, Machine, Rule, machine_of
+from llmask.frontends.regex.machines import REFUSED, Automaton, Kinds, Machine, Rule, automaton, machine_of
 from llmask.regex import unicode_classes
 from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, CodePointSet
 

@@ -24,8 +24,8 @@ from __future__ import annotations
 from llmask.frontends.json_schema.formats.patterns import ADDRESS_LITERAL, HOSTNAME, NAME, local_part, mailbox
 from llmask.frontends.json_schema.lexical.strings import once
 from llmask.frontends.regex import compile_pattern
-from llmask.frontends.regex.json_machines import ENTRIES_A_UNIT, node_of
 from llmask.frontends.regex.json_strings import style_of
+from llmask.frontends.regex.machines import ENTRIES_A_UNIT, node_of
 from llmask.regex.nodes import RegexNodes
 from llmask.work import spend
 

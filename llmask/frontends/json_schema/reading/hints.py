@@ -38,7 +38,7 @@ from llmask.frontends.json_schema.reading.keywords import (
     Shape,
 )
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.regex.posix import posix_class
+from llmask.frontends.regex.contradictions import posix_class
 
 # Annotations of the specification and of OpenAPI, and what others write often: known, so no mistakes.
 KNOWN = frozenset((

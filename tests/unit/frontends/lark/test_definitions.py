@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import llmask
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.lark.definitions import MAX_FILES, Definitions, Scope
-from llmask.frontends.lark.folders import Folder
+from llmask.frontends.lark.definitions import (
+    MAX_FILES,
+    Definitions,
+    Folder,
+    Outside,
+    Scope,
+    SettingsOfGrammar,
+    read_settings,
+)
 from llmask.frontends.lark.syntax import statements_of
-from llmask.frontends.places import Source
+from llmask.frontends.places import Source, Spot
 
 Accepts = Callable[..., bool]
 
@@ -87,3 +95,60 @@ def test_nothing_outside_the_directory_is_read(tmp_path: Path) -> None:
     (inside / "bytes.lark").write_bytes(b"\xff")
     with pytest.raises(GrammarError, match=r'"\.bytes" cannot be read: UnicodeDecodeError'):
         loaded("%import .bytes.x\nstart: x\n", inside)
+
+
+def test_what_was_read_is_read_again_without_the_directory(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "one.lark").write_text("ONE")
+    (tmp_path / "a" / "b" / "two.lark").write_text("TWO")
+    folder = Folder(tmp_path)
+    text, inner = folder.read(("a", "one"))
+    assert (text, inner.read(("b", "two"))[0]) == ("ONE", "TWO")
+    assert {key: tuple(read) for key, read in folder.reads.items()} == {
+        ("", "a/one"): ("ONE", "a"),
+        ("a", "b/two"): ("TWO", "a/b"),
+    }
+    again = Folder(None, folder.reads)
+    text, inner = again.read(("a", "one"))
+    assert (text, inner.read(("b", "two"))[0]) == ("ONE", "TWO")
+    with pytest.raises(FileNotFoundError):
+        again.read(("a", "b", "two"))  # nobody has asked for it from there
+
+
+def test_nothing_outside_is_read(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "secret.lark").write_text("SECRET")
+    (tmp_path / "in" / "link.lark").symlink_to(tmp_path / "secret.lark")
+    folder = Folder(tmp_path / "in")
+    with pytest.raises(Outside):
+        folder.read(("link",))
+    with pytest.raises(FileNotFoundError):
+        folder.read(("none",))
+    assert not folder.reads
+    assert folder.name == "in"
+
+
+def read(**settings: Any) -> SettingsOfGrammar | None:
+    return read_settings({name: (value, Spot.nowhere()) for name, value in settings.items()})
+
+
+def test_settings_are_read() -> None:
+    assert read_settings(None) is None
+    assert read() == SettingsOfGrammar()
+    assert read(no_forcing=True, allow_invalid_utf8=False) == SettingsOfGrammar()
+    assert read(skip_repetition="once") == SettingsOfGrammar(ignores_once=True)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"other": 1},
+        {"no_forcing": 1},
+        {"allow_invalid_utf8": True},
+        {"skip_repetition": "x"},
+        {"allow_initial_skip": False},
+    ],
+)
+def test_what_is_not_supported_is_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(GrammarError):
+        read(**settings)

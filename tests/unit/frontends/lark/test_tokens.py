@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import llmask
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.lark.tokens import tokens_of
+from llmask.frontends.lark.tokens import read_change, read_condition, tokens_of
 from llmask.frontends.places import Source
 
 
@@ -55,3 +56,19 @@ def test_blanks_in_a_repetition_are_read_once() -> None:
     """Blanks before and behind a number that is not there were divided between the two in every way: n^2 steps."""
     with pytest.raises(GrammarError, match=r'this "{" is not closed'):
         kinds("a: b{1," + " " * 200_000)
+
+
+def test_a_parameter_ends_where_its_function_does() -> None:
+    source = Source('a::set_bit( 3 ) "x" %if and( bit_set(1),\tlt([0:5], 0x10)) | "y"')
+    change, end = read_change(source, 3)
+    assert (change.function, change.number, source.text[end:][:4]) == ("set_bit", 3, ' "x"')
+    condition, end = read_condition(source, source.text.index("%if") + 3)
+    assert [inner.function for inner in condition.inner] == ["bit_set", "lt"]
+    assert source.text[end:] == ' | "y"'
+
+
+def test_conditions_nest_up_to_a_limit() -> None:
+    text = "not(" * 30 + "true" + ")" * 30
+    assert read_condition(Source(text), 0)[0].holds(0)
+    with pytest.raises(llmask.LimitExceeded):
+        read_condition(Source("not(" * 100 + "true" + ")" * 100), 0)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
+
 import pytest
 
+import llmask
 from llmask.errors import GrammarError
 from llmask.frontends.lark.tree import Pattern, Range, Text
-from llmask.frontends.lark.values import escaped, pattern_value, range_value, text_value
+from llmask.frontends.lark.values import escaped, pattern_value, range_value, read_string, structured_node, text_value
 from llmask.frontends.places import Source, Spot
-from llmask.frontends.regex.tree import Chars, Sequence
+from llmask.frontends.regex.shapes import Chars, Sequence
 
 
 def spot(text: str) -> Spot:
@@ -36,3 +40,63 @@ def test_errors_stand_where_the_pattern_is_wrong() -> None:
     with pytest.raises(GrammarError) as caught:
         pattern_value(Pattern(spot(r"/\/(/"), r"\/(", ""))
     assert "line 1, column 4" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("", ""),
+        ("plain é日", "plain é日"),
+        (r"\\\"\n\r\t\f", '\\"\n\r\t\f'),
+        (r"\x41\u00e9\U0001F600", "Aé😀"),
+        (r"\ud83d\ude00", "😀"),
+        (r"\\n", r"\n"),
+    ],
+)
+def test_escapes(written: str, text: str) -> None:
+    assert read_string(written, Spot.nowhere()) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        (r"ab\q", r"the escape \q has no meaning"),
+        (r"\/", r"\/ is two characters to Lark and one to llguidance"),
+        (r"\b", r"\b is two characters to Lark and one to llguidance"),
+        (r"\x4", r"the escape \x has no meaning"),
+        (r"\ud800", "half a surrogate pair is no text"),
+        (r"\U00110000", "this is beyond the last character, U+10FFFF"),
+    ],
+)
+def test_bad_escapes(written: str, message: str) -> None:
+    spot = Spot(Source(f'"{written}"'), 0, len(written) + 2)
+    with pytest.raises(GrammarError) as caught:
+        read_string(written, spot)
+    assert caught.value.message == message
+    assert caught.value.where is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "chunks"),
+    [
+        ({"substring_chunks": ["ab", "a", "b"]}, ["ab", "a", "b"]),
+        ({"substring_chars": "aab"}, ["a", "a", "b"]),
+        ({"substring_words": "a ab,b"}, ["a", " ", "ab", ",", "b"]),
+        ({"substring_chunks": []}, []),
+    ],
+)
+def test_substrings_are_runs_of_chunks(compiler: llmask.Compiler, value: Any, chunks: list[str]) -> None:
+    nodes = compiler.store().nodes
+    node = structured_node(nodes, value, Spot.nowhere())
+    wanted = {"".join(chunks[first:end]) for first in range(len(chunks) + 1) for end in range(first, len(chunks) + 1)}
+    for text in {"".join(letters) for n in range(6) for letters in product("ab ,", repeat=n)} | wanted:
+        assert nodes.matches(node, text.encode()) == (text in wanted), text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[], {}, {"substring": "a"}, {"substring_chunks": "a"}, {"substring_chars": 1}, {"substring_chunks": [1]}],
+)
+def test_other_values_are_refused(compiler: llmask.Compiler, value: Any) -> None:
+    with pytest.raises(GrammarError):
+        structured_node(compiler.store().nodes, value, Spot.nowhere())

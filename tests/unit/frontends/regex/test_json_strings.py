@@ -16,7 +16,6 @@ from llmask.frontends.regex.json_strings import (
     ESCAPES,
     StringStyle,
     json_char,
-    json_literal,
     json_literal_any_spelling,
     json_string_body,
     spell_json,
@@ -132,12 +131,6 @@ def test_a_free_body_is_one_repetition_of_one_shared_character(nodes: Any) -> No
     assert json_string_body(nodes, 1, 5) == nodes.repeat(json_char(nodes, TEXT), 1, 5)
 
 
-def test_a_literal_has_the_spelling_of_json_dumps(nodes: Any) -> None:
-    assert json_literal(nodes, 'a"é\n😀/') == nodes.literal('a\\"é\\n😀/'.encode())
-    assert json_literal(nodes, "\x7f") == nodes.literal(b"\\u007f")
-    assert not nodes.matches(json_literal(nodes, "é"), b"\\u00e9")
-
-
 def test_a_literal_in_any_spelling_accepts_all_of_them(nodes: Any) -> None:
     node = json_literal_any_spelling(nodes, "/é😀")
     for one in spellings("/"):
@@ -148,14 +141,13 @@ def test_a_literal_in_any_spelling_accepts_all_of_them(nodes: Any) -> None:
 
 
 def test_a_lone_surrogate_is_refused(nodes: Any) -> None:
-    for make in (json_literal, json_literal_any_spelling):
-        with pytest.raises(GrammarError) as caught:
-            make(nodes, "ab\ud83d")
-        assert str(caught.value) == (
-            "the string holds the lone surrogate U+D83D, which is no text\n"
-            "  at character 2\n"
-            "  Write the code point itself, or both halves of its pair."
-        )
+    with pytest.raises(GrammarError) as caught:
+        json_literal_any_spelling(nodes, "ab\ud83d")
+    assert str(caught.value) == (
+        "the string holds the lone surrogate U+D83D, which is no text\n"
+        "  at character 2\n"
+        "  Write the code point itself, or both halves of its pair."
+    )
 
 
 # --- styles

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
 
+import pytest
+
+from llmask.frontends.regex.json_strings import StringStyle, json_char
 from llmask.frontends.regex.machines import DEAD, REFUSED, Kinds, Machine, Rule, machine_of, merged
-from llmask.regex.code_points import MAX_CODE_POINT, CodePointSet
+from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
+from tests.reference.json_machine import json_machine
+from tests.reference.json_spellings import spell
 
 SETS = {"a": CodePointSet.of("a"), "vowel": CodePointSet.of("aeé"), "digit": CodePointSet.from_ranges([(0x30, 0x39)])}
 ALPHABET = CodePointSet.of("abeé7")
@@ -61,3 +67,42 @@ def test_what_is_outside_the_alphabet_may_be_taken_for_anything(rng: random.Rand
 
 def test_pieces_that_touch_and_mean_the_same_are_one() -> None:
     assert merged([(0, 1, 5), (2, 3, 5), (4, 4, 6), (6, 7, 6)]) == ((0, 3, 5), (4, 4, 6), (6, 7, 6))
+
+
+PARTS = [CodePointSet.from_ranges(ranges) for ranges in (
+    [(0, 0x2F), (0x5C, 0x5C), (0xE0, 0xEF)], [(0x30, 0x5B), (0x900, 0xD7FF)], [(0xE000, 0x103FF), (0x12345, 0x2FFFF)],
+)]  # fmt: skip
+STYLES = [StringStyle(), StringStyle(escapes='"\\nt'), StringStyle(escapes="")]
+
+
+def one_of(members: CodePointSet) -> Machine:
+    """The machine of one character of a set."""
+    rule = Rule(0, lambda n, kinds: 1 if n == 0 and "in" in kinds else None, lambda n: n == 1)
+    return machine_of([rule], {"in": members}, TEXT)
+
+
+@pytest.mark.parametrize("style", STYLES, ids=["all", "some", "none"])
+@pytest.mark.parametrize("members", PARTS, ids=range(3))
+def test_one_character_of_a_set_is_the_node_of_its_spellings(judge_nodes: Any, style: Any, members: Any) -> None:
+    nodes = judge_nodes.variant(style)
+    made, said = json_machine(nodes, one_of(members)), json_char(nodes, members)
+    assert nodes.is_empty(nodes.intersect([made, nodes.complement(said)]))
+    assert nodes.is_empty(nodes.intersect([said, nodes.complement(made)]))
+
+
+@pytest.fixture(scope="module")
+def judge_nodes() -> Any:
+    import llmask
+
+    tokenizer = llmask.Tokenizer.from_bytes([b"a", b"b"], eos=0)
+    return llmask.Compiler(tokenizer).json_schema(True).store.nodes
+
+
+def test_states_pass_through_characters_of_any_length(nodes: Any, rng: random.Random) -> None:
+    """An even number of characters of the first set, with any others between."""
+    rule = Rule(0, lambda n, kinds: (n + ("in" in kinds)) % 2, lambda n: n == 0)
+    node = json_machine(nodes, machine_of([rule], {"in": PARTS[0]}, TEXT))
+    for _ in range(300):
+        text = "".join(rng.choices('/0a\\"é\u0905\uffff\U00010000\U0010ffff\n', k=rng.randrange(6)))
+        expected = sum(ord(c) in PARTS[0] for c in text) % 2 == 0
+        assert nodes.matches(node, spell(rng, text)) == expected, text

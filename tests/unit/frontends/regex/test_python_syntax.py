@@ -14,6 +14,9 @@ import pytest
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.regex import compile_pattern
+from llmask.frontends.regex.python_syntax import PythonParser
+from llmask.frontends.regex.shapes import Alternatives, Chars, Sequence, Tree
+from tests.reference.every_code_point import members_by_re
 from tests.reference.regex_nodes import RegexNodes
 
 # A pattern and the texts on which `re.fullmatch` is asked.
@@ -288,9 +291,11 @@ def test_deep_nesting_meets_a_limit_and_not_the_stack() -> None:
 
 def test_long_patterns_meet_a_limit() -> None:
     with pytest.raises(LimitExceeded) as caught:
-        compile_pattern(RegexNodes(), "a" * 11, max_length=10)
+        compile_pattern(RegexNodes(), "a" * (2**18 + 1))
     assert str(caught.value) == (
-        "the pattern has 11 characters, more than 10\n  at the pattern aaaaaaaaaaa\n  Shorten it, or raise the limit."
+        "the pattern has 262145 characters, more than 262144\n"
+        f"  at the pattern {'a' * 77}...\n"
+        "  Shorten it, or raise the limit."
     )
 
 
@@ -298,3 +303,35 @@ def test_a_count_may_have_more_digits_than_python_reads() -> None:
     with pytest.raises(GrammarError, match="the repetition count is larger than 2147483646"):
         compile_pattern(RegexNodes(), "a{" + "9" * 5000 + "}")
     assert compile_pattern(RegexNodes(), "a{" + "0" * 5000 + "2}") == compile_pattern(RegexNodes(), "a{2}")
+
+
+CLASSES = [
+    ("", r"\w"),
+    ("", r"\W"),
+    ("", r"\d"),
+    ("", r"\S"),
+    ("", "."),
+    ("(?s)", "."),
+    ("", "[^a]"),
+    ("", r"[^\W\d_]"),
+    ("", r"[\u0080-\U0001F600x]"),
+    ("", r"[\N{GREEK SMALL LETTER ALPHA}-\N{GREEK SMALL LETTER OMEGA}]"),
+    ("(?i)", "[à-þ]"),
+    ("(?i)", "[^a-zſ]"),
+    ("(?i)", r"\W"),
+    ("(?i)", r"[\W]"),
+    ("(?i)", r"[^\Wi]"),
+    ("(?i)", "ι"),
+    ("(?i)", r"[\U00010400-\U00010410]"),
+    ("(?ai)", "[k-ſ]"),
+    ("(?a)", r"[^\s\w]"),
+]
+
+
+@pytest.mark.parametrize(("flags", "pattern"), CLASSES)
+def test_a_class_has_the_members_that_re_gives_it(flags: str, pattern: str) -> None:
+    tree: Tree = PythonParser(flags + pattern).parse()
+    while isinstance(tree, (Alternatives, Sequence)):
+        (tree,) = tree.options if isinstance(tree, Alternatives) else tree.parts
+    assert isinstance(tree, Chars)
+    assert tree.members == members_by_re(pattern, flags)

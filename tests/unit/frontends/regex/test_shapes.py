@@ -4,19 +4,44 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from interegular import patterns
 
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.regex import compile_pattern
+from llmask.frontends.regex.ecma_syntax import EcmaParser
 from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.shapes import (
+    ANY_TEXT,
+    UNBOUNDED,
+    Alternatives,
+    Boundary,
+    Chars,
+    Edge,
+    Look,
+    Repeated,
+    Sequence,
+    Tree,
     character_sets,
+    has_lazy,
+    last_loop,
+    lazy_cases,
+    lazy_tails,
     looks_ahead,
+    looks_outside,
     may_be_empty,
     rounds_in,
+    search,
     single_character,
     takes_one_character,
+    whole_match,
+    width,
 )
-from llmask.regex.code_points import CodePointSet
+from llmask.regex.code_points import NO_TEXT, CodePointSet
+from tests.reference.json_spellings import spell
+from tests.unit.frontends.regex.test_meaning import WORDS, random_pattern
 
 
 def test_a_choice_of_characters_is_one_set() -> None:
@@ -90,3 +115,202 @@ def test_pieces_of_a_row_give_the_row(rng: random.Random, scaled: Callable[[int]
             places.append(first + (end - first) * n)
             n_counted += n > 1
     assert n_counted > 0
+
+
+def test_a_pattern_becomes_its_tree() -> None:
+    a = Chars(CodePointSet.of("a"))
+    expected = Alternatives(
+        (
+            Sequence((Edge(False), Repeated(a, 2, None), Look(Alternatives((Sequence((a,)),)), False, True))),
+            Sequence((Edge(True, NO_TEXT, CodePointSet.of("\n")),)),
+        )
+    )
+    assert PythonParser("^a{2,}(?!a)|$").parse() == expected
+
+
+def test_the_frame_is_interegulars() -> None:
+    assert (Alternatives, Sequence, Repeated) == (patterns.Pattern, patterns._Concatenation, patterns._Repeated)
+
+
+def test_flags_are_resolved_while_parsing() -> None:
+    tree = PythonParser(r"(?ai)k\b").parse()
+    ((chars, boundary),) = (option.parts for option in tree.options)
+    assert chars == Chars(CodePointSet.of("kK"))
+    assert isinstance(boundary, Boundary)
+    assert ord("é") not in boundary.words
+
+
+def edges(tree: Tree) -> int:
+    """Number of anchors left."""
+    if isinstance(tree, Edge):
+        return 1
+    if isinstance(tree, Sequence):
+        return sum(edges(part) for part in tree.parts)
+    return sum(edges(option) for option in tree.options) if isinstance(tree, Alternatives) else 0
+
+
+def shape(pattern: str) -> list[tuple[bool, bool]]:
+    """For each group of alternatives: any text before, any text behind."""
+    tree = search(EcmaParser(pattern).parse())
+    assert isinstance(tree, Alternatives)
+    return [(option.parts[0] == ANY_TEXT, option.parts[-1] == ANY_TEXT) for option in tree.options]
+
+
+def test_search_allows_any_text_where_no_anchor_stands() -> None:
+    assert shape("a") == [(True, True)]
+    assert shape("^a$") == [(False, False)]
+    assert shape("^a|b") == [(False, True), (True, True)]
+    assert shape("a$") == [(True, False)]
+
+
+def test_alternatives_with_the_same_ends_stay_together() -> None:
+    assert shape("^a$|^b$|c|d") == [(False, False), (True, True)]
+
+
+def test_anchors_at_the_ends_are_gone_and_others_stay() -> None:
+    assert edges(search(EcmaParser("^^a$|^b$").parse())) == 0
+    assert edges(search(EcmaParser("^a^b$").parse())) == 1
+    assert edges(whole_match(PythonParser(r"\A^a$\Z|b").parse())) == 0
+
+
+def test_anchors_of_lines_say_nothing_about_the_text() -> None:
+    assert shape("(?m)^a$") == [(True, True)]
+    assert edges(search(EcmaParser("(?m)^a$").parse())) == 2
+    assert edges(whole_match(PythonParser("(?m)^a$").parse())) == 0
+
+
+@pytest.mark.long
+def test_a_negated_pattern_is_of_all_other_texts(nodes: Any, rng: random.Random, scaled: Callable[[int], int]) -> None:
+    patterns = ["a", "^a", "a$", "^a$", "^a$|b", "", "^", "$", "(?!)", "^(?=a)[^]*"]
+    patterns += [random_pattern(rng, 3) for _ in range(scaled(80))]
+    for pattern in patterns:
+        for dialect in ("ecma", "python"):
+            try:
+                node = compile_pattern(nodes, pattern, dialect, json_string=True)
+            except GrammarError:  # Python's syntax has more than ECMA's, and less
+                continue
+            negated = compile_pattern(nodes, pattern, dialect, json_string=True, is_negated=True)
+            for word in rng.sample(WORDS, 25):
+                text = spell(rng, word)
+                assert nodes.matches(node, text) != nodes.matches(negated, text), (pattern, dialect, word)
+
+
+def test_a_negated_search_is_empty_once_the_pattern_was_found(nodes: Any) -> None:
+    node = compile_pattern(nodes, "^a|bc", "ecma", json_string=True, is_negated=True)
+    assert nodes.derivative(node, ord("a")) == nodes.EMPTY
+    for byte in b"xbc":
+        assert node != nodes.EMPTY
+        node = nodes.derivative(node, byte)
+    assert node == nodes.EMPTY
+
+
+def test_of_a_negated_pattern_only_text_is_left(nodes: Any) -> None:
+    node = compile_pattern(nodes, "^a$", "ecma", is_negated=True)
+    assert [text for text in (b"\xff", b"\xc3", b"\xed\xa0\x80") if nodes.matches(node, text)] == []
+    assert all(nodes.matches(node, text.encode()) for text in ("", "b", "aa", "é"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("", (0, 0)),
+        ("abc|d", (1, 3)),
+        ("a{2,5}b?", (2, 6)),
+        ("(ab)*", (0, UNBOUNDED)),
+        ("(?:){3}", (0, 0)),
+        ("(?=abc)a", (1, 1)),
+        ("(a{1000000}){1000000}", (10**12, 10**12)),
+        ("((a*)*)*", (0, UNBOUNDED)),
+    ],
+)
+def test_widths(pattern: str, expected: tuple[int, int]) -> None:
+    assert width(PythonParser(pattern).parse()) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("abc", None),
+        ("a(?=b)b", None),
+        ("a(?=b)", "a look-ahead"),
+        ("a(?!bc)b", "a look-ahead"),
+        ("(?<!a)b", "a look-behind"),
+        ("a(?<!a)b", None),
+        ("a?(?<!a)b", "a look-behind"),
+        (r"\ba", r"\b"),
+        (r"a\b b", None),
+        ("^a", '"^"'),
+        ("a$", '"$"'),
+        ("(?m:a^b)", None),
+        ("(?m:a$)", "an anchor at the end of a line"),
+        ("a*+", "an atomic group"),
+        ("a*+b", None),
+        ("(?>a|ab)c", None),
+        ("(?>a|abc)c", "an atomic group"),
+        ("(?>a|a(?=b))c", None),
+        ("(?>a|ab(?=b))c", "a look-ahead"),
+        ("(?:ab)*+c", "an atomic group"),
+        (r'".*?(?<!\\)(\\\\)*?"', None),
+    ],
+)
+def test_what_looks_outside(pattern: str, expected: str | None) -> None:
+    assert looks_outside(PythonParser(pattern).parse()) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "tails"),
+    [
+        ("a*", []),
+        ("a*?bc", [(2, 2)]),
+        ("(x|y*?)z", [(1, 1)]),
+        ("a*?b*?c", [(1, UNBOUNDED), (1, 1)]),
+        ("(a*?b)*", [None]),
+    ],
+)
+def test_what_follows_lazy_quantifiers(pattern: str, tails: list[tuple[int, int] | None]) -> None:
+    found = lazy_tails(PythonParser(pattern).parse())
+    assert [None if tail is None else width(Sequence(tail)) for tail in found] == tails
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lazy"),
+    [("ab|c", [False]), ("a*?b|c", [True, False]), ("x(a*?b|c)(d|e)", [True, False]), ("(a*?b)?c", [True, False])],
+)
+def test_alternatives_of_which_some_are_lazy_are_taken_apart(pattern: str, lazy: list[bool]) -> None:
+    assert [has_lazy(case) for case in lazy_cases(PythonParser(pattern).parse())] == lazy
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_found"),
+    [
+        ("(a*?b)*", True),
+        ("x(a*?b|c)+", True),
+        ("(a*?b){0,3}", True),
+        ("(a*?b){2,3}", False),  # the first turn may have to be longer so that there is a second one
+        ("(a*?b)*c", False),
+        ("(a*?b)*?", False),
+        ("a*?b(a*?c)*", False),
+        ("(a*?b(?=c))*", False),  # the next turn is seen
+        ("(a*?b)?", False),
+        ("(ab)*", False),
+    ],
+)
+def test_a_repetition_of_lazy_turns_at_the_end_is_found(pattern: str, is_found: bool) -> None:
+    rest, loop = last_loop(PythonParser(pattern).parse().options[0])
+    assert (loop is not None) == is_found
+    assert not (is_found and has_lazy(rest))
+
+
+def test_many_combinations_meet_a_limit() -> None:
+    with pytest.raises(LimitExceeded, match="more than 64 combinations"):
+        lazy_cases(PythonParser("(a*?b|c)" * 7).parse())
+
+
+def test_a_row_is_looked_through_without_copies_of_what_is_left() -> None:
+    class Row(tuple[object, ...]):
+        def __getitem__(self, at: object) -> object:
+            raise AssertionError("a text of 30,000 letters took 6 s: what follows was copied for each of them")
+
+    row = Row(PythonParser("abc").parse().options[0].parts)
+    assert not has_lazy(Sequence(row))
+    assert list(lazy_tails(Sequence(row))) == []

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.frontends.tools.families import MODELS
+from llmask.frontends.tools.requests import MODELS
 
 from .templates import ELEMENT_CALLS, MARKS, any_text, read, written
 

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import llmask
 from llmask.compiling.made_grammar import MadeGrammar
+from llmask.errors import LimitExceeded
 from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar import overlaps as module_of_overlaps
 from llmask.grammar.exact import fusing
-from llmask.grammar.exact.fusing import exact_rules, woven
-from llmask.grammar.expressions import Grammar, Lexeme, Repeat, choice, sequence
+from llmask.grammar.exact.fusing import exact_rules, spelled, woven
+from llmask.grammar.expressions import Grammar, Lexeme, Reference, Repeat, Sequence, choice, leaves, sequence
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN
+from llmask.grammar.late import lower
 from llmask.grammar.overlaps import overlaps
+from llmask.grammar.rules import Rules
+from llmask.grammar.tails import join_tails
 from llmask.store.store import Store
 from tests.contract.gbnf_grammars import GRAMMARS, JSON, C
-from tests.reference.definition import read_mask
+from tests.reference.definition import all_strings, read_mask
+from tests.reference.engine.mask import Engine
+from tests.reference.regex_nodes import RegexNodes
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +34,17 @@ def store(byte_tokenizer: Any) -> Store:
     return Store(byte_tokenizer, llmask.Limits())
 
 
+def rules_of(store: Store, grammar: Grammar, fuse: bool = True) -> Rules:
+    """Rules of a grammar; not fused, as one that is too large to look at, they have lexemes of one byte only."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not fuse:
+            patch.setattr(module_of_overlaps, "MOST_EDGES", 0)
+        return exact_rules(store.nodes, grammar).rules
+
+
 def lexemes(store: Store, text: str, fuse: bool = True) -> list[int]:
     """Nodes of the lexemes of a grammar in GBNF, one for each edge."""
-    edges = exact_rules(store.nodes, parse_gbnf(store.nodes, text)[0], fuse).rules.edges
+    edges = rules_of(store, parse_gbnf(store.nodes, text)[0], fuse).edges
     return [edges[at + 2] for at in range(0, len(edges), EDGE_FIELDS) if edges[at + 1] == SCAN]
 
 
@@ -127,7 +142,7 @@ def test_what_is_ignored_may_stand_behind_every_lexeme_and_at_the_beginning(stor
         ignored=(lexeme(" +"), lexeme("#.*\n")),
     )
     for fuse in (True, False):
-        compiled = MadeGrammar(store, exact_rules(store.nodes, grammar, fuse).rules)
+        compiled = MadeGrammar(store, rules_of(store, grammar, fuse))
         for text, is_sentence in ((b" if x # ;\n ifx; ", True), (b"ab ;#;\n", True), (b"ab #;\n", False), (b";", None)):
             matcher = compiled.matcher()
             if is_sentence is None:
@@ -145,8 +160,66 @@ def test_what_is_ignored_once_is_not_ignored_twice(store: Store) -> None:
     word, blank, nothing = (Lexeme(compile_pattern(store.nodes, pattern), pattern) for pattern in ("a", " ", "b*"))
     grammar = Grammar({"start": sequence([word, nothing, word])}, ignored=(blank,), ignores_once=True)
     for fuse in (True, False):
-        compiled = MadeGrammar(store, exact_rules(store.nodes, grammar, fuse).rules)
+        compiled = MadeGrammar(store, rules_of(store, grammar, fuse))
         compiled.matcher().accept_bytes(b" a bb a ")
         for text in (b"  a", b" a  ", b" abb  "):
             with pytest.raises(llmask.TokenRejected):
                 compiled.matcher().accept_bytes(text)
+
+
+PATTERNS = (
+    "if", "a*b", "(ab|ba)*", "a{2,3}", "a?b?", "(a|b)*abb", "(a|b)*a(a|b)", "((ab)*a)*", "(?=.*b)a*.{2}", "é|ab", "b",
+    "(?!ab)[ab]{2}", "a(b(ab?)*)?",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_it_matches_the_same(pattern: str) -> None:
+    nodes = RegexNodes()
+    node = compile_pattern(nodes, pattern)  # type: ignore[arg-type]
+    found = spelled(nodes, node)  # type: ignore[arg-type]
+    for leaf in [*leaves(found.start), *(leaf for rule in found.rules.values() for leaf in leaves(rule))]:
+        assert isinstance(leaf, Reference) or nodes.extensions(leaf.node, leaf.node)[0] == 0, "more than one byte"
+    grammar = Grammar({**found.rules, "start": found.start})
+    rules = join_tails(lower(nodes, grammar).rules)  # type: ignore[arg-type]
+    engine = Engine(rules, nodes.expressions)
+    for string in [*all_strings(b"ab", 6), "é".encode(), b"\xc3"]:
+        assert engine.accepts(string) == nodes.matches(node, string), string
+
+
+def test_words_are_rows() -> None:
+    nodes = RegexNodes()
+    found = spelled(nodes, nodes.literal(b"while"))  # type: ignore[arg-type]
+    assert not found.rules
+    assert isinstance(found.start, Sequence)
+    assert len(found.start.parts) == 5
+
+
+@pytest.mark.long
+def test_random_patterns_match_the_same(rng: random.Random, scaled: Callable[[int], int]) -> None:
+    def pattern(depth: int) -> str:
+        kind = rng.random()
+        if depth == 0 or kind < 0.3:
+            return rng.choice("ab")
+        if kind < 0.6:
+            return pattern(depth - 1) + pattern(depth - 1)
+        if kind < 0.8:
+            return f"(?:{pattern(depth - 1)}|{pattern(depth - 1)})"
+        return f"(?:{pattern(depth - 1)}){rng.choice('*+?')}"
+
+    for _ in range(scaled(60)):
+        test_it_matches_the_same(pattern(4))
+
+
+def test_nothing_and_the_empty_string() -> None:
+    nodes: Any = RegexNodes()
+    assert spelled(nodes, nodes.EPSILON).start == sequence([])
+    assert list(spelled(nodes, nodes.literal(b"a")).rules) == []
+
+
+@pytest.mark.long
+def test_large_automata_are_refused() -> None:
+    nodes: Any = RegexNodes()
+    letters = nodes.repeat(nodes.byte_set(6), 0, 2000)
+    with pytest.raises(LimitExceeded, match="more than 1000 states"):
+        spelled(nodes, letters)

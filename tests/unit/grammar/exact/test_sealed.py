@@ -12,7 +12,7 @@ import pytest
 import llmask
 from llmask.compiling.made_grammar import MadeGrammar
 from llmask.frontends.json_schema import compile_schema
-from llmask.grammar.dispatch import dispatch
+from llmask.frontends.structural_tags.formats import dispatch
 from llmask.grammar.exact import sealed as module
 from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.exact.sealed import sealed_rules

@@ -11,11 +11,11 @@ import pytest
 import llmask
 from llmask.compiling.made_grammar import MadeGrammar, lexeme_grammar
 from llmask.frontends.regex import compile_pattern
-from llmask.grammar.dispatch import dispatch
+from llmask.frontends.structural_tags.formats import dispatch
 from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import Grammar, Lexeme
 from llmask.kernels.tables import store_layout
-from llmask.regex.free_text import free_text
+from llmask.regex.word_lists import free_text
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from llmask.trie.build import build_trie
+from llmask.trie.layout import build_trie
 
 
 def test_nodes_are_the_prefixes_of_the_tokens_in_order(rng: random.Random, scaled: Callable[[int], int]) -> None:

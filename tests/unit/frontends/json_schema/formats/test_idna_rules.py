@@ -13,10 +13,10 @@ import pytest
 import llmask
 from llmask.frontends.json_schema.formats import idna_rules
 from llmask.frontends.regex import compile_pattern
-from llmask.frontends.regex.json_machines import json_machine
 from llmask.frontends.regex.json_strings import DEFAULT_STYLE, StringStyle
 from llmask.regex.code_points import CodePointSet
 from tests.reference import host_names
+from tests.reference.json_machine import json_machine
 
 GROUPS = (host_names.order, host_names.joiners, host_names.contexts, host_names.direction, host_names.hyphens)
 # all that the contextual rules tell apart; with every ideograph the proof takes ten seconds

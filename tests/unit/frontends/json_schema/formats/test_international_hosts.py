@@ -15,8 +15,8 @@ from llmask.frontends.json_schema.formats import international_hosts, patterns
 from llmask.frontends.json_schema.formats.idna_rules import machine
 from llmask.frontends.json_schema.formats.international_hosts import LENGTHS
 from llmask.frontends.regex import compile_pattern
-from llmask.frontends.regex.json_machines import json_machine
 from tests.reference import host_names
+from tests.reference.json_machine import json_machine
 from tests.unit.frontends.json_schema.formats.conftest import Check
 
 HOSTS = [

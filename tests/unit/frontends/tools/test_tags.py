@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.frontends.tools.families import Pattern
-from llmask.frontends.tools.writing import Marks, Writing
+from llmask.frontends.tools import Arguments, Marks, Writing, harmony_tag
+from llmask.frontends.tools.requests import Pattern, Tool
 from tests.contract.tool_calls import ARGUMENTS, CALLS, TOOLS
 
 MARKS = [
@@ -123,3 +123,11 @@ def test_a_section_of_reasoning_stands_before_all_else(compiler: llmask.Compiler
         True: [False, True, False, True],
         "open": [False, False, True, False],
     }
+
+
+def test_the_last_mark_is_left_to_the_end_of_the_sequence() -> None:
+    tools = [Tool("f", True, "#")]
+    for ends in (True, False):
+        writing = Writing(Marks(lambda name: False, lambda name, ends=ends: ends))  # type: ignore[misc]
+        form = harmony_tag(writing, tools, "required", False, Arguments())
+        assert ("{'type': 'const_string', 'value': '<|call|>'}" in str(form)) != ends
