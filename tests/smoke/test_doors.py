@@ -17,7 +17,7 @@ import llmask
 from bench.engines.llmask import Llmask
 from bench.expected import Expected, expected, verify
 from llmask.cli import main
-from llmask.compiling import ready
+from llmask.compiling.sources import ready_files, ready_folder
 from llmask.errors import LlmaskError
 from tests.contract.gbnf_grammars import GRAMMARS
 from tests.contract.mistakes import Mistake, World
@@ -29,7 +29,7 @@ from tests.unit.compiling.saved_grammars import SCHEMAS as SAVED
 from tests.unit.frontends.json_schema.keyword_cases import CASES as KEYWORDS
 
 OWN = expected("own", "flexible", "default")
-TEXTS = [name for name, path in ready.files().items() if path.suffix != ".json"]
+TEXTS = [name for name, path in ready_files().items() if path.suffix != ".json"]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_every_keyword(compiler: llmask.Compiler, keyword: str) -> None:
 @pytest.mark.parametrize("name", TEXTS)
 def test_ready_grammars_judge_their_samples(compiler: llmask.Compiler, name: str) -> None:
     grammar = compiler.grammar(name)
-    samples = json.loads((ready.folder() / f"{name}.samples.json").read_text(encoding="utf-8"))
+    samples = json.loads((ready_folder() / f"{name}.samples.json").read_text(encoding="utf-8"))
     assert all(map(grammar.accepts, samples["accept"]))
     assert not any(map(grammar.accepts, samples["reject"]))
 

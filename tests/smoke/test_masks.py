@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.store.store import Store
 from tests.exhaustive import test_exact, test_grammars, test_regexes, test_unique
 from tests.exhaustive.grammars import guarded_worlds, hard_worlds, one_rule_worlds, random_world, set_worlds
@@ -51,7 +51,7 @@ def test_all_small_expressions(size: int, rng: random.Random) -> None:
     for expression in expressions(size):
         node = to_node(store.nodes, expression)
         if to_dfa(expression).live_states():
-            grammar = CompiledGrammar(store, rules_of_node(store.nodes, node))
+            grammar = MadeGrammar(store, rules_of_node(store.nodes, node))
             test_regexes.check_masks(expression, grammar, rng, all_to=2, each_state=2)
             test_regexes.check_refusals(expression, grammar)
 

@@ -12,7 +12,6 @@ import pytest
 
 from llmask.encoders.spm import SpmEncoder, UnigramEncoder
 from llmask.errors import VocabularyError
-from llmask.kernels.encoders.unigram_viterbi import WINDOW
 from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.strings import make_table, read_charsmap
 from llmask.vocabulary.vocabulary import EncoderData, TokenType, find_special, freeze_vocabulary, from_bytes
@@ -219,7 +218,7 @@ def test_texts_without_a_place_to_cut_are_written_bit_by_bit(rules, rng, costly)
         tokens = {name: -float(rng.randrange(1, 64)) / 8 for name in sorted(names)}
         model = unigram_encoder(tokens, rules=rules)
         texts = [b"", b"", *(token.encode() for token in tokens)]
-        n = rng.randrange(WINDOW, 5 * WINDOW)
+        n = rng.randrange(2_000, 10_000)
         # ways through the first kind never meet, or late; those through the second do
         part = "".join(rng.choices(letters, k=rng.randrange(1, 5)))
         for text in (

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from llmask.compiling.compiled import CompiledGrammar
 
 import llmask
-from llmask.compiling import dead_ends, sentences
+from llmask.asking import dead_ends, sentences
+from llmask.compiling.compiled_grammar import CompiledGrammar
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.frontends.lark import compile_lark
 from llmask.grammar import blocked as module
 from llmask.grammar.blocked import blocked, has_no_dead_ends
@@ -176,16 +177,16 @@ def test_a_search_finds_no_dead_end_where_none_is_said_to_be(
     for _ in range(scaled(200)):
         text = random_grammar(rng)
         try:
-            grammar = CompiledGrammar(store, compile_lark(store.nodes, text, llmask.Limits()).rules)
+            grammar = CompiledGrammar(MadeGrammar(store, compile_lark(store.nodes, text, llmask.Limits()).rules))
         except llmask.GrammarError:
             continue
-        is_fine = has_no_dead_ends(store.nodes, strings, Network(grammar.own_rules))
-        pairs, is_empty = blocked(store.nodes, strings, Network(grammar.own_rules))
+        is_fine = has_no_dead_ends(store.nodes, strings, Network(grammar._loaded.own_rules))
+        pairs, is_empty = blocked(store.nodes, strings, Network(grammar._loaded.own_rules))
         n_seen += is_fine
         n_empty += is_empty
         if is_fine:
             assert not pairs, text
-            assert dead_ends.dead_end(grammar.generation) is None, text
+            assert dead_ends.dead_end(grammar._loaded.generation) is None, text
         if is_empty:
             with pytest.raises(llmask.LlmaskError):  # it found none, or gave up
                 grammar.shortest()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import unicodedata
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,11 @@ def test_the_file_is_made_from_the_text_of_the_database(tmp_path: Path) -> None:
 
 # --- scripts
 
-ASSIGNED = "".join(chr(c) for c in TEXT if unicodedata.category(chr(c)) not in ("Cn", "Co"))
+
+@cache
+def assigned() -> str:
+    """Every character that Python's Unicode knows."""
+    return "".join(chr(c) for c in TEXT if unicodedata.category(chr(c)) not in ("Cn", "Co"))
 
 
 @pytest.mark.long
@@ -89,7 +94,7 @@ def test_scripts_are_those_of_the_package_regex(name: str) -> None:
     regex = pytest.importorskip("regex", reason="the package regex is absent")
     found = script(name, False)
     assert found is not None
-    assert {c for c in ASSIGNED if ord(c) in found} == set(regex.findall(rf"\p{{Script={name}}}", ASSIGNED))
+    assert {c for c in assigned() if ord(c) in found} == set(regex.findall(rf"\p{{Script={name}}}", assigned()))
 
 
 def test_extensions_add_what_several_scripts_share() -> None:

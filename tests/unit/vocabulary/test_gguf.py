@@ -292,7 +292,7 @@ def test_sentencepiece_models(tmp_path, kind, escapes):
     before = Tokenizer.from_sentencepiece(tmp_path / "m.model")
     before.save_gguf(tmp_path / "v.gguf")
     after = Tokenizer.from_gguf(tmp_path / "v.gguf")
-    assert_same(before.vocabulary, after.vocabulary)
+    assert_same(before._parts.vocabulary, after._parts.vocabulary)
     for text in ("abA  ▁▁b", "", " ", "x▁▁ a"):
         assert before.encode(text) == after.encode(text)
 
@@ -341,7 +341,7 @@ def test_tokens_around_a_text_and_white_space_taken_with_tokens(tmp_path, kind, 
     before = Tokenizer(from_bytes([word, b"<m>", b"</s>", b"<s>"], eos=2, special=[1, 3], encoder=data))
     before.save_gguf(tmp_path / "v.gguf")
     after = Tokenizer.from_gguf(tmp_path / "v.gguf")
-    assert_same(before.vocabulary, after.vocabulary)
+    assert_same(before._parts.vocabulary, after._parts.vocabulary)
     text = "a <m> a"
     method = "exact" if kind == "wpm" else "greedy"
     ids = before.encode(text, parse_special=True, add_special=True, method=method)

@@ -177,8 +177,8 @@ def test_digests_are_the_same_in_another_process(project_root: Any) -> None:
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_a_vocabulary_is_read_only_where_it_arrives(default_tokenizer: Any, protocol: int) -> None:
     # arrays come out of a pickle writable, and compiled code reads them by their addresses
-    twin = pickle.loads(pickle.dumps(default_tokenizer.vocabulary, protocol))
-    assert whole_digest(twin) == whole_digest(default_tokenizer.vocabulary)
+    twin = pickle.loads(pickle.dumps(default_tokenizer._parts.vocabulary, protocol))
+    assert whole_digest(twin) == whole_digest(default_tokenizer._parts.vocabulary)
     for table in (twin.tokens, twin.texts, twin.encoder.merges, (twin.types, twin.special_ids)):
         assert not any(array.flags.writeable for array in table)
 
@@ -245,7 +245,7 @@ def test_merges_go_with_the_tokens_that_they_make(tmp_path: Path):
     path = write_gguf(tmp_path / "v.gguf", "gpt2", tokens, types, merges=merges, pre="gpt-2", eos_token_id=0)
     assert Tokenizer.from_gguf(path).encode("abcd abc"[:4]) == [7]
     cut = Tokenizer.from_gguf(path, vocab_size=8)
-    assert [*cut.vocabulary.encoder.merges.strings()] == [b"a b", b"b c"]  # "abcd" has a part that is gone
+    assert [*cut._parts.vocabulary.encoder.merges.strings()] == [b"a b", b"b c"]  # "abcd" has a part that is gone
     assert cut.encode("abcd") == cut.encode("abcd", method="heap") == [5, 3, 4]
     assert cut.encode("abcd", method="greedy") == [7]  # still a token
 
@@ -266,7 +266,7 @@ def test_scores_keep_to_their_tokens(tmp_path: Path):
     for size, ids in ((None, [4]), (9, [4]), (4, [2, 3])):
         tokenizer = Tokenizer.from_sentencepiece(path, vocab_size=size)
         assert tokenizer.encode("a") == ids
-        assert len(tokenizer.vocabulary.encoder.scores) == tokenizer.vocab_size == (size or 5)
+        assert len(tokenizer._parts.vocabulary.encoder.scores) == tokenizer.vocab_size == (size or 5)
 
 
 @pytest.mark.long
@@ -278,7 +278,7 @@ def test_a_saved_file_has_the_size(tmp_path: Path, size: int):
     resized.save_gguf(path)
     again = Tokenizer.from_gguf(path)
     assert again.vocab_size == size
-    assert again.absent_ids == resized.absent_ids
+    assert again._parts.absent_ids == resized._parts.absent_ids
     text = "What is encoded by the resized vocabulary, and by the file; naïve Zürich, 1234."
     assert again.encode(text) == resized.encode(text)
     assert max(resized.encode(text)) < size
@@ -289,11 +289,11 @@ def test_a_saved_file_has_the_size(tmp_path: Path, size: int):
 def _with_end(tokenizer: Tokenizer, folder: Path) -> Path:
     """The tokenizer's tokens with an end of sequence that no cut takes."""
     path = folder / "whole.gguf"
-    texts = [*tokenizer.vocabulary.texts.strings()]
-    types = tokenizer.vocabulary.types.tolist()
+    texts = [*tokenizer._parts.vocabulary.texts.strings()]
+    types = tokenizer._parts.vocabulary.types.tolist()
     texts[0], types[0] = b"<|endoftext|>", CONTROL
     texts[-1], types[-1] = "\u0100\u0100\u0100".encode(), NORMAL  # three zero bytes
-    merges = [*tokenizer.vocabulary.encoder.merges.strings()]
+    merges = [*tokenizer._parts.vocabulary.encoder.merges.strings()]
     return write_gguf(path, "gpt2", texts, types, merges=merges, pre="llama-bpe", eos_token_id=0)
 
 

@@ -140,7 +140,7 @@ def test_arguments_that_are_written_alike_are_not_the_same(accepts: Accepts) -> 
 
 
 def said(compiler: llmask.Compiler, text: str) -> dict[str, Attributes]:
-    lowered = compiler.lark(text).lowered
+    lowered = compiler.lark(text)._loaded.lowered
     assert lowered is not None
     assert lowered.grammar is not None
     return {name: found._replace(ending=None) for name, found in lowered.grammar.attributes.items()}
@@ -156,12 +156,12 @@ def test_attributes_are_kept_by_rule(compiler: llmask.Compiler) -> None:
 
 
 def test_endings_name_body_and_suffix(compiler: llmask.Compiler) -> None:
-    lowered = compiler.lark('start: a\na[suffix=END, stop_capture="e"]: /[a-z]*/\nEND: "."').lowered
+    lowered = compiler.lark('start: a\na[suffix=END, stop_capture="e"]: /[a-z]*/\nEND: "."')._loaded.lowered
     assert lowered is not None
     assert lowered.grammar is not None
     ending = lowered.grammar.attributes["a"].ending
     assert ending is not None
-    nodes = compiler.store().nodes
+    nodes = compiler._newest_store().nodes
     assert (nodes.matches(ending.body, b"abc"), nodes.matches(ending.suffix, b".")) == (True, True)
     assert ending.capture == "e"
 

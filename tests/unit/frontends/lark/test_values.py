@@ -86,7 +86,7 @@ def test_bad_escapes(written: str, message: str) -> None:
     ],
 )
 def test_substrings_are_runs_of_chunks(compiler: llmask.Compiler, value: Any, chunks: list[str]) -> None:
-    nodes = compiler.store().nodes
+    nodes = compiler._newest_store().nodes
     node = structured_node(nodes, value, Spot.nowhere())
     wanted = {"".join(chunks[first:end]) for first in range(len(chunks) + 1) for end in range(first, len(chunks) + 1)}
     for text in {"".join(letters) for n in range(6) for letters in product("ab ,", repeat=n)} | wanted:
@@ -99,4 +99,4 @@ def test_substrings_are_runs_of_chunks(compiler: llmask.Compiler, value: Any, ch
 )
 def test_other_values_are_refused(compiler: llmask.Compiler, value: Any) -> None:
     with pytest.raises(GrammarError):
-        structured_node(compiler.store().nodes, value, Spot.nowhere())
+        structured_node(compiler._newest_store().nodes, value, Spot.nowhere())

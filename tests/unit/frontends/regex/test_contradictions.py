@@ -44,7 +44,7 @@ def test_other_patterns_are_none(pattern: str) -> None:
 
 @pytest.mark.parametrize("name", MEANT)
 def test_what_is_meant_can_be_written_instead(name: str, byte_tokenizer: Any) -> None:
-    nodes = llmask.Compiler(byte_tokenizer).store().nodes
+    nodes = llmask.Compiler(byte_tokenizer)._newest_store().nodes
     for dialect in ("python", "ecma"):
         assert not nodes.is_empty(compile_pattern(nodes, f"^[{MEANT[name]}]$", dialect))  # type: ignore[arg-type]
 

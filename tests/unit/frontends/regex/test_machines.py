@@ -95,7 +95,7 @@ def judge_nodes() -> Any:
     import llmask
 
     tokenizer = llmask.Tokenizer.from_bytes([b"a", b"b"], eos=0)
-    return llmask.Compiler(tokenizer).json_schema(True).store.nodes
+    return llmask.Compiler(tokenizer).json_schema(True)._loaded.store.nodes
 
 
 def test_states_pass_through_characters_of_any_length(nodes: Any, rng: random.Random) -> None:

@@ -12,9 +12,9 @@ from itertools import product
 from typing import Any
 
 import pytest
-from llmask.compiling.compiled import CompiledGrammar
 
 import llmask
+from llmask.compiling.made_grammar import MadeGrammar
 from llmask.errors import LimitExceeded, UnsatisfiableSchema
 from llmask.frontends.structural_tags import formats
 from llmask.frontends.structural_tags.formats import dispatch, text_without
@@ -184,9 +184,9 @@ def word(store: Store, text: str) -> Expression:
     return Lexeme(store.nodes.literal(text.encode()), json.dumps(text)) if text else EMPTY
 
 
-def compiled(store: Store, expression: Expression) -> CompiledGrammar:
+def compiled(store: Store, expression: Expression) -> MadeGrammar:
     lowered = exact_rules(store.nodes, Grammar({"start": expression}))
-    return CompiledGrammar(store, lowered.rules, lowered.warnings)
+    return MadeGrammar(store, lowered.rules, lowered.warnings)
 
 
 WORLDS = {
