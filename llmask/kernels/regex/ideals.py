@@ -27,7 +27,7 @@ ASKED_CHARS = 1 << 62  # in keys of `covered`
 FIRST_CHAR = 0x20
 LAST_CHAR = 0x7E
 MOST_PARTS = 64  # of a sequence that are looked at
-MOST_MEMBERS = 256  # of a union
+MOST_ALTERNATIVES = 256
 NO_ROOM = -1
 
 
@@ -106,7 +106,7 @@ def _of_union(store, node, char, tail):
     if store.nodes[node].kind != NodeKind.UNION:
         return _of_sequence(store, node, char, tail)
     found, least, most = NO_ROOM, 0, 0
-    n = min(n_operands(store, node), MOST_MEMBERS)
+    n = min(n_operands(store, node), MOST_ALTERNATIVES)
     spend(store, n >> 3)
     for i in range(n):
         n_needed, low, high = _of_sequence(store, operand(store, node, i), char, tail)
