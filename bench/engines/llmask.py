@@ -105,7 +105,7 @@ class LlmaskAhead(Llmask):
     def fill(self, sequence: Any) -> None:
         from llmask.matching.ahead import is_missing
 
-        self.n_missing += is_missing(sequence)
+        self.n_missing += is_missing(sequence._sequence)
         super().fill(sequence)
 
     def accept(self, sequence: Any, token: int) -> bool:

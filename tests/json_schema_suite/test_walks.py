@@ -57,7 +57,7 @@ def shortest(completion: Completion, grammar: Any, most: int) -> int | None:
             for byte in completion.choices(matcher):
                 following = matcher.fork()
                 following.accept_bytes(bytes([byte]))
-                after[following.configuration] = following
+                after[following._sequence.configuration] = following
         layer, length = after, length + 1
     return length
 
