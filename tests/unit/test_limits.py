@@ -127,10 +127,10 @@ CASES: list[Case] = [
     ),
     (
         "max_schema_nodes",
-        200,
+        100,
         lambda compiler: compiler.json_schema(lengths_apart(8)),
         b"",
-        "the patterns of the schema make more than 200 expressions (limits.max_schema_nodes)\n"
+        "the patterns of the schema make more than 100 expressions (limits.max_schema_nodes)\n"
         "  Combine or negate fewer patterns, use shorter repetitions, or raise the limit.",
     ),
     (
