@@ -245,7 +245,7 @@ class _Reader:
         return found if after != REFUSED and self._may_end(after) else None  # else it needs a named token
 
     def _ending(self) -> tuple[bytes | None, bool]:
-        """A shortest text that the engine reads to an end, or None, and whether then there are none."""
+        """A shortest text that the engine reads to an end, or None and whether there surely is no such text."""
         order = [(self._generation.start, b"")]
         known = {self._generation.start}
         flags = np.zeros(256, np.int32)

@@ -7,7 +7,7 @@
     states.py     what has to be known of the text so far, and what may follow it by the splitter and by merges
     review.py     which of these have no canonical continuation in a grammar
     matcher.py    a sequence
-    prefix.py     a prefix before the document
+    phases.py     where tokens end: between characters, inside of one, or of an escape
 
 In: nothing. Out: nothing. Cost: none.
 """

@@ -4,7 +4,7 @@ r"""Where tokens end: between characters, inside of one, or inside of an escape 
     1, 2, 3       inside of a character, which any bytes 80 to BF complete, so many
     4 to 7        behind E0, ED, F0, F4: not any byte may come next
     ESCAPED       behind a backslash
-    OTHER         all else: in \uXXXX, behind bytes that are no text
+    OTHER         all else: in \uXXXX, after bytes that are no text
 
 Lexer states are followed by phases, too (kernels/canonical/sure.py): what a string of JSON takes between characters is
 the same nearly everywhere, and within characters and escapes it is not.

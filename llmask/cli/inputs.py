@@ -65,7 +65,7 @@ def add_grammar_arguments(parser: argparse.ArgumentParser, positional: str = "")
 
 
 def _choice(choices: tuple[str, ...], help: str) -> dict[str, Any]:
-    """An option with a few values, the first of which is its default: the arguments of `add_argument`."""
+    """The arguments of `add_argument` for an option with a few values; its default is the first one."""
     return {"choices": choices, "default": choices[0], "help": f"{help} (default: {choices[0]})"}
 
 

@@ -117,7 +117,7 @@ def words_differing(tokenizer: Tokenizer, exact: list[int], other: list[int]) ->
     size = len(lengths)
     is_missing = ~np.isin(our_starts.astype(np.int64) * size + ours, their_starts.astype(np.int64) * size + theirs)
     is_space = np.isin(np.frombuffer(spelled, np.uint8), np.frombuffer(SPACES, np.uint8))
-    # white space belongs to the word behind it
+    # white space belongs to the word after it
     begins = np.append(True, is_space[1:] & ~is_space[:-1])[: len(is_space)]
     word_of = np.cumsum(begins) - 1
     changes = np.zeros(len(spelled) + 1, np.int64)

@@ -15,7 +15,7 @@ definition in plain Python (tests/reference/bpe.py).
 The arrays are built from a vocabulary by compiled code (`BpeTables`):
 
     words        hash table from bytes to tokens         bpe_words.py
-    histories    what each token is made of, and pairs   bpe_merges.py, bpe_pairs.py
+    histories    what each token is made of, and pairs   merges_table.py, bpe_pairs.py
     trie         longest match                           double_array.py
 
 Two sources of ranks: a list of merges (GGUF, tokenizer.json), or token ids (tiktoken: a pair's rank is the id of the
@@ -57,7 +57,7 @@ _EMPTY = np.empty(0, np.int32)
 
 
 def spelled_bytes(text: str) -> bytes:
-    """Bytes of a token's text; one with a character outside of the alphabet stands for itself.
+    """Bytes of a token's text; a text with a character outside of the alphabet is its own bytes.
 
     Examples
     --------

@@ -3,12 +3,12 @@
 Bounds and ways are found in kernels (kernels/finish/paths.py); here is what is kept of them, and the search for shorter
 ways over whole tokens. The tokens of a mask are grouped by the configurations that they lead to, tens for thousands.
 
-In the middle of values that must not repeat (values/places.py) every token leads to a configuration of its own,
-and looking at each takes milliseconds: what may follow has to be derived without its text. There the first token stands
-for all that lead to the same row and lexer state: these are taken to need at most SLACK tokens more than it does. That
-is no proof. An end of the value may be refused where that of the first token is not, and another text be asked for: a
-letter more, where texts are free. A budget would break only where the values written so far force more than SLACK
-tokens.
+In the middle of values that must not repeat (kernels/values/parse_states.py) every token leads to another
+configuration, and looking at each takes milliseconds: what may follow has to be derived without its text. There the
+first token stands for all that lead to the same row and lexer state: these are taken to need at most SLACK tokens more
+than it does. That is no proof. An end of the value may be refused where that of the first token is not, and another
+text be asked for: a letter more, where texts are free. A budget would break only where the values written so far force
+more than SLACK tokens.
 
 In: configurations of a generation's tables, the store's lock held. Out: bounds. Cost: where the tokens of a
 configuration lead 0.3 to 5 ms the first time.

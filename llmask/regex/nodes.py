@@ -362,7 +362,7 @@ class RegexNodes:
 
 
 def _new_kept() -> Table:
-    """What keeps an operation between its parts, see kernels/kept.py."""
+    """What keeps an operation between its parts, see kernels/tables/kept.py."""
     return Table(kept.KEPT.n_slots, KEPT_BYTES, kept.KEPT.blocks, ())
 
 

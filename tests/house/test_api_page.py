@@ -33,10 +33,15 @@ def test_a_call_has_the_parameters_of_its_row(name: str, parameters: str) -> Non
     assert str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)) == f"({parameters})"
 
 
-@pytest.mark.parametrize(("kind", "most"), [("Tokenizer", 30), ("Compiler", 15), ("CompiledGrammar", 22)])
+MOST_SHOWN = [("Tokenizer", 30), ("Compiler", 15), ("CompiledGrammar", 22), ("Matcher", 30)]
+
+
+@pytest.mark.parametrize(("kind", "most"), MOST_SHOWN)
 def test_what_completion_shows_is_in_the_page(kind: str, most: int) -> None:
     compiler = llmask.Compiler(llmask.Tokenizer.from_bytes([b"a", b"</s>"], eos=1))
-    objects = {"Tokenizer": compiler.tokenizer, "Compiler": compiler, "CompiledGrammar": compiler.regex("a")}
+    grammar = compiler.regex("a")
+    objects = {"Tokenizer": compiler.tokenizer, "Compiler": compiler, "CompiledGrammar": grammar}
+    objects["Matcher"] = grammar.matcher()
     shown = {name for name in dir(objects[kind]) if not name.startswith("_")}
     members = re.search(rf"^::: llmask\.{kind}\n.*?\[([^]]*)\]", read("docs/api.md"), re.MULTILINE | re.DOTALL)
     assert members

@@ -216,7 +216,7 @@ CASES: list[Case] = [
 
 
 def test_every_field_has_a_case() -> None:
-    renewals = {"renew_store_bytes", "renew_grammar_bytes"}  # no errors: see test_store.py and test_generations.py
+    renewals = {"renew_store_bytes", "renew_grammar_bytes"}  # no errors: see test_store.py and test_generation.py
     assert {case[0] for case in CASES} == {field.name for field in dataclasses.fields(Limits)} - renewals
 
 

@@ -1,7 +1,7 @@
 """Slots of the table that a SentencePiece encoder is, and of the room that one call of it works in.
 
-`llmask/encoders/pieces.py` fills the table and keeps the arrays; kernels get its address. An address of 0 says that the
-model has no such thing. Rooms are made by `llmask/encoders/piece_encoder.py`.
+`llmask/encoders/piece_encoder.py` fills the table, makes the rooms and keeps the arrays; kernels get its address. An
+address of 0 says that the model has no such thing.
 
 In: nothing. Out: numbers of slots. Cost: none.
 """

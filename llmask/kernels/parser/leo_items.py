@@ -15,7 +15,7 @@ a Leo item, found once:
 
 Leo leaves the chain out, as all of its runs but the last can do nothing but end; here they may also go on. As with Leo,
 one is made only where all waits of the row for the rule belong to one run, so chains do not branch, and only for rules
-that call each other in a circle of calls after which a run may end (grammar/chained.py). Few items are taken one by
+that call each other in a circle of calls after which a run may end (grammar/tails.py). Few items are taken one by
 one instead, and so are all where a row would hold many Leo items. What is on the chain of a Leo item is left out beside
 it: so the rows after tails are there already, and only the first tails after n runs take time that grows with n.
 

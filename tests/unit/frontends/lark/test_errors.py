@@ -1,4 +1,4 @@
-"""Limits and arguments of Lark grammars; texts that are refused are in tests/contract/mistakes/texts.py."""
+"""Limits and arguments of Lark grammars; texts that are refused are in tests/contract/mistakes/lark_texts.py."""
 
 from __future__ import annotations
 
