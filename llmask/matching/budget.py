@@ -26,12 +26,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import as_bitmask, as_integer, no_such_row
+from ..arguments import as_integer, as_row
 from ..errors import BudgetError, LimitExceeded, LlmaskError
 from ..kernels.finish.paths import FIRST_TOKEN, NO_BOUND
 from ..kernels.machine.constants import NO_TOKEN
 from ..kernels.mask.configurations import ENDED, REFUSED
 from ..kernels.tables.operations import Operation
+from ..mask.apply import packed
 from ..work import Meter, in_parts, metered, share, unmetered
 from .finish import SLACK, Inside, Int32s, Reach, ends_of, has_ends
 
@@ -46,10 +47,7 @@ def fill_within(sequence: Sequence, bitmask: Any, row: int, budget: Any) -> bool
     n = checked_budget(budget)
     if restricts_nothing(sequence, n):
         return None
-    words = as_bitmask(bitmask)
-    row = as_integer(row, "a row")
-    if not 0 <= row < len(words) or words.shape[1] < sequence.store.n_words:
-        raise no_such_row(row, words, sequence.store.n_words)
+    words, row = as_row(bitmask, row, sequence.store.n_words)
     sequence.make_room()
     with sequence.store.lock, metered(sequence.store.limits.max_step_work, "max_step_work"):
         ends = ends_of(sequence.generation)
@@ -106,7 +104,7 @@ def _write_mask(sequence: Sequence, reach: Reach, inside: Inside, most: int, is_
     for group in np.flatnonzero(reach.inside_bounds <= most).tolist():
         flags[inside.tokens[inside.first[group] : inside.first[group + 1]]] = True
     flags[reach.tokens] = reach.bounds <= most
-    words[:] = np.packbits(flags, bitorder="little").view(np.int32)
+    words[:] = packed(flags)
     return bool(np.count_nonzero(flags) < tokenizer.vocab_size)
 
 

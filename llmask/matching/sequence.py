@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import as_bitmask, as_integer, no_such_row, shown
+from ..arguments import as_bitmask, as_integer, as_row, no_such_row, shown
 from ..errors import LimitExceeded, LlmaskError, VocabularyError
 from ..kernels import engine
 from ..kernels.lexer.states import MISS
@@ -33,11 +33,12 @@ from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FIELDS, CELL_FILTE
 from ..kernels.mask.configurations import ENDED, REFUSED
 from ..kernels.tables.kinds import Fill
 from ..kernels.tables.operations import Operation
+from ..mask.apply import id_mask
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import unmetered
 from .budget import fill_within, finish_work, finishing_tokens, keep_end, known_end, least_budget, next_of_end
-from .features import FAR_AWAY, Feature, write_tokens
+from .features import FAR_AWAY, Feature
 from .forced import forced_tokens
 from .history import BYTES_TOKEN, History
 
@@ -285,11 +286,9 @@ class Sequence:
     def finish(self, bitmask: Any, row: int = 0) -> bool:
         """See `Matcher.finish`."""
         self.check_ways()
-        words, row = as_bitmask(bitmask), as_integer(row, "a row")
-        if not 0 <= row < len(words) or words.shape[1] < self.store.n_words:
-            raise no_such_row(row, words, self.store.n_words)
+        words, row = as_row(bitmask, row, self.store.n_words)
         way = self.told(lambda feature: feature.finishing_tokens(self))
-        write_tokens(words, row, next_of_end(self) if way is None else way[:1])
+        words[row] = id_mask(next_of_end(self) if way is None else way[:1], words.shape[1])
         return self.narrowed(words, row, True)
 
     def told(self, ask: Callable[[Feature], Any]) -> Any:

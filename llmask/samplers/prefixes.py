@@ -28,7 +28,7 @@ import math
 import sys
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +36,7 @@ import numpy.typing as npt
 
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LlmaskError, TokenRejected, VocabularyError
-from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask, warn_of_width
+from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask, id_mask, warn_of_width
 from llmask.matching.batch import Batch
 from llmask.matching.budget import checked_budget
 from llmask.matching.matcher import Matcher
@@ -242,7 +242,7 @@ class PrefixMasks:
         self._max_tokens = None if max_tokens is None else checked_budget(max_tokens)
         self.restricts = True
         self._mask = allocate_bitmask(0, self.tokenizer.vocab_size)
-        self._only_end = id_mask(self.tokenizer.eos_ids, self.tokenizer.vocab_size)
+        self._only_end = id_mask(self.tokenizer.eos_ids, self._mask.shape[1])
 
     def forget(self) -> None:
         """Forget every prefix."""
@@ -544,14 +544,6 @@ def beyond_logits(n_logits: int, where: str) -> VocabularyError:
         where=where,
         help="compile the grammar for the tokenizer of this model",
     )
-
-
-def id_mask(ids: Iterable[int], vocab_size: int) -> npt.NDArray[np.int32]:
-    """The row of a bitmask that allows these tokens alone, int32[words]."""
-    row = np.zeros(-(-vocab_size // BITS_PER_WORD), np.uint32)
-    for token in ids:
-        row[token // BITS_PER_WORD] |= np.uint32(1 << token % BITS_PER_WORD)
-    return row.view(np.int32)
 
 
 def _is_dead(matcher: Matcher | FreeRow | None) -> bool:

@@ -26,12 +26,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from llmask.arguments import as_bitmask, as_integer
 from llmask.errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from llmask.integrations.limits import Room, check_least_length, check_room, takes_budget, wants_budget
-from llmask.mask.apply import BITS_PER_WORD, apply_bitmask
+from llmask.mask.apply import BITS_PER_WORD, apply_bitmask, id_mask
 from llmask.matching.ahead import read_ahead
 from llmask.matching.batch import Batch
 
@@ -72,15 +70,12 @@ def filter_tokens(
     reset_vocab_mask: bool = True,
 ) -> None:
     """Allow tokens in a row of a bitmask, or refuse them; before that all others are reset to the opposite."""
-    bits = as_bitmask(vocab_mask)[batch_idx].view(np.uint32)
+    words = as_bitmask(vocab_mask)[batch_idx]
+    chosen = id_mask(token_ids, len(words))
     if reset_vocab_mask:
-        bits[:] = 0 if is_allowed else 0xFFFFFFFF
-    for token in token_ids:
-        bit = np.uint32(1 << (token % BITS_PER_WORD))
-        if is_allowed:
-            bits[token // BITS_PER_WORD] |= bit
-        else:
-            bits[token // BITS_PER_WORD] &= ~bit
+        words[:] = chosen if is_allowed else ~chosen
+    else:
+        words[:] = words | chosen if is_allowed else words & ~chosen
 
 
 class RequestGrammar:
