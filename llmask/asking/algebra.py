@@ -33,6 +33,7 @@ from ..grammar.expressions import (
     Expression,
     Grammar,
     Inclusion,
+    Lowered,
     Reference,
     Repeat,
     Sequence,
@@ -44,7 +45,6 @@ from ..grammar.expressions import (
 )
 from ..grammar.inclusion import derives_nothing_too
 from ..grammar.kinds import CALL_NEW, EDGE_FIELDS
-from ..grammar.lowered import Lowered
 from ..grammar.lowering import MOST_COUNT, folded
 from ..grammar.rules import Rules
 from ..store.loaded_grammar import LoadedGrammar

@@ -23,7 +23,7 @@ from ..frontends.json_schema.reading.inputs import is_document, key_of, schema_o
 from ..frontends.json_schema.reading.options import options_within
 from ..frontends.json_schema.reading.owned import owned
 from ..limits import Limits, checked
-from ..store.copying import Shared
+from ..store.loaded_grammar import Shared
 from ..store.lock import Waits
 from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from llmask.grammar.notation import Network
 
 MOST_WRITTEN = 500  # copies of a rule that are remembered, of 1.2 KB for the one of any JSON value
+MakeLate = Callable[[int], int]
 MakeVariant = Callable[[RuleId, list[bytes]], RuleId | None]
 """Writes the rule that derives what a rule does without some texts into the same `Rules`, and returns it; None where
 nothing is left. Rules, states and guards are only added. For the same rule and texts (their order aside) it may be

@@ -9,13 +9,15 @@ In: a store, rules. Out: what operations return. Cost: loading 0.1 us an edge.
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import LimitExceeded, UnsatisfiableSchema
-from ..grammar.kinds import RuleId
+from ..grammar.kinds import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, RuleId
+from ..grammar.rules import MakeLate, MakeVariant, Rules
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
 from ..kernels.parser.load_rules import NOTHING_DERIVED
@@ -28,7 +30,6 @@ from ..kernels.values import json_values
 from ..kernels.values.called_rules import CHUNK_BITS, FIRST_CHUNK, LATE, NO_TEXTS
 from ..kernels.values.parse_states import MOST_ROWS
 from ..work import active, metered
-from .rule_source import RuleSource
 from .store import Store
 
 MOST_MADE = 5000  # rules that one step may have written
@@ -37,6 +38,58 @@ OF_ONE_CALL = (LIMIT_WORK, LIMIT_NODES, LIMIT_STATES, LIMIT_EMPTINESS)  # limits
 FEW_ITEMS = 4  # items that are taken one by one instead of as a Leo item, see kernels/parser/leo_items.py
 MOST_LEO_ITEMS = 2  # in one row
 _NO_DATA = np.zeros(0, np.int32)
+_FIELDS = (1, 1, EDGE_FIELDS, 2, GUARD_FIELDS, 1, PRIORITY_FIELDS, 1)  # numbers that an entry of each column takes
+_PRIORITIES = 6
+
+
+class RuleSource:
+    """Rules in the form in which they are loaded (kernels/parser/load_rules.py): at first, and what was written since.
+
+    Parameters
+    ----------
+    rules : the grammar.
+    make_variant, make_late : who adds them.
+    """
+
+    def __init__(self, rules: Rules, make_variant: MakeVariant | None, make_late: MakeLate | None = None) -> None:
+        self.make_variant = make_variant
+        self.make_late = make_late
+        self.is_growing = make_variant is not None or make_late is not None
+        ignored = -1 if rules.ignored is None else rules.ignored
+        self._head = (
+            *(rules.start, ignored, int(rules.ignored_at_ends), int(rules.values_are_json)),
+            *(int(rules.ignored_repeats), rules.ignored_priority),
+        )
+        assert make_variant is None or not rules.priorities, "edges are numbered from the first one"
+        self._rules = rules
+        self.n_edges = len(rules.edges) // EDGE_FIELDS
+
+    def whole(self) -> npt.NDArray[np.int32]:
+        """All rules."""
+        return self._part(self._rules.columns())
+
+    def nothing(self) -> npt.NDArray[np.int32]:
+        """No rules at all."""
+        return np.array([*self._head, *(0 for _ in _FIELDS)], np.int32)
+
+    def sizes(self) -> tuple[int, ...]:
+        """Lengths of the columns."""
+        return self._rules.sizes()
+
+    def since(self, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
+        """The rules that were added since the columns had these lengths."""
+        n_states, edges = sizes[1], self._rules.edges
+        assert all(edges[at] >= n_states for at in range(sizes[2], len(edges), EDGE_FIELDS)), "a rule was changed"
+        parts = tuple(column[size:] for column, size in zip(self._rules.columns(), sizes, strict=True))
+        first_edge = sizes[2] // EDGE_FIELDS
+        priorities = parts[_PRIORITIES]  # a copy
+        for at in range(0, len(priorities), PRIORITY_FIELDS):
+            priorities[at] -= first_edge
+        return self._part(parts)
+
+    def _part(self, parts: tuple[array[int], ...]) -> npt.NDArray[np.int32]:
+        lengths = [len(part) // fields for part, fields in zip(parts, _FIELDS, strict=True)]
+        return np.frombuffer(bytearray().join((array("i", (*self._head, *lengths)), *parts)), np.int32)
 
 
 class Generation:

@@ -14,7 +14,7 @@ from llmask.errors import LimitExceeded
 from llmask.frontends.bnf.ebnf import parse_ebnf
 from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.grammar.exact.fusing import exact_rules
-from llmask.grammar.lowered import Lowered
+from llmask.grammar.expressions import Lowered
 from llmask.work import spend
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.exact.fusing import exact_rules
+from llmask.grammar.expressions import Lowered
 from llmask.grammar.late import lower
-from llmask.grammar.lowered import Lowered
 from llmask.grammar.tails import chain, join_tails
 
 if TYPE_CHECKING:

@@ -33,6 +33,7 @@ from llmask.grammar.expressions import (
     Grammar,
     Inclusion,
     Lexeme,
+    Lowered,
     Reference,
     Repeat,
     Sequence,
@@ -45,7 +46,6 @@ from llmask.grammar.expressions import (
 )
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN
 from llmask.grammar.late import lower
-from llmask.grammar.lowered import Lowered
 from llmask.grammar.lowering import as_repetition, folded
 from llmask.grammar.overlaps import overlaps
 from llmask.grammar.rules import Rules

@@ -24,10 +24,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError, UnsatisfiableSchema
 from llmask.grammar.exact.fusing import exact_rules
-from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, rebuilt
+from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Lowered, rebuilt
 from llmask.grammar.inclusion import include
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, SKIP, RuleId
-from llmask.grammar.lowered import Lowered
 from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
