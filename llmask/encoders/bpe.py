@@ -70,6 +70,17 @@ def spelled_bytes(text: str) -> bytes:
         return text.encode("utf-8")
 
 
+def unfinished(data: bytes) -> bytes:
+    """The bytes of the character that a text breaks off in; empty where it ends with a whole one."""
+    for length in range(1, min(3, len(data)) + 1):
+        lead = data[-length]
+        if lead >= 0xC0:
+            return data[-length:] if length < 2 + (lead >= 0xE0) + (lead >= 0xF0) else b""
+        if lead < 0x80:
+            break
+    return b""
+
+
 class BpeTables(EncoderTable):
     """Table of a BPE vocabulary.
 

@@ -36,7 +36,7 @@ from ..kernels.machine.constants import (
     TRIE_TOKEN_SHIFT,
 )
 from ..trie.layout import TokenTrie
-from .bpe import BpeEncoder
+from .bpe import BpeEncoder, unfinished
 from .categories import N_CODE_POINTS
 from .guesses import LaterWords, code_points_of, first_characters, later_words
 from .pretokenize import Splitter
@@ -78,14 +78,14 @@ def certain_tokens(
     VocabularyError : a byte that is no token.
     """
     encode = encode or encoder.encode_parts
-    ids = encode([data[: len(data) - len(_cut_off(data))]])[0]
+    ids = encode([data[: len(data) - len(unfinished(data))]])[0]
     first, end = _between_names(encoder, ids, frozenset(names), len(data) - max(map(len, names), default=0))
     start = first + last_restart(encoder, data[first:end])
     before = _first_ids(encoder, ids, start)
     word = data[start:]
     if len(word) > LONGEST_OPEN_WORD:
         return before
-    cut_off = _cut_off(word)
+    cut_off = unfinished(word)
     ends = [name[n:] for name in names for n in range(1, len(name)) if word.endswith(name[:n])]
     first_bytes = np.ones(256, bool) if first_bytes is None else first_bytes
     spelled = np.flatnonzero(encoder.tables.byte_tokens >= 0).astype(np.uint8).tobytes()
@@ -135,7 +135,7 @@ def _certain_behind(
     certain: list[int],
 ) -> list[int]:
     """Those tokens of a word that stay, however the words may end behind the rest of a token."""
-    cut_off = _cut_off(word + rest)
+    cut_off = unfinished(word + rest)
     every = np.ones(256, bool)
     for more in ways.rests(word + rest, cut_off, every):
         if encode([word + rest + more])[0][: len(certain)] != certain:
@@ -191,17 +191,6 @@ def _common(encoder: BpeEncoder, left: list[int], right: list[int], n_bytes: int
             break
         n += 1
     return left[:n]
-
-
-def _cut_off(data: bytes) -> bytes:
-    """The bytes of the character that the text breaks off in; empty where it ends with a whole one."""
-    for length in range(1, min(3, len(data)) + 1):
-        lead = data[-length]
-        if lead >= 0xC0:
-            return data[-length:] if length < 2 + (lead >= 0xE0) + (lead >= 0xF0) else b""
-        if lead < 0x80:
-            break
-    return b""
 
 
 def _is_text(data: bytes) -> bool:

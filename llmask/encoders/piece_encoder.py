@@ -260,6 +260,21 @@ class PieceEncoder(ABC):
         """A copy, and what comes out of a pickle, builds its own tables: addresses mean nothing elsewhere."""
         return type(self), (self._vocabulary,)
 
+    def _begin_table(self, strings: StringTable) -> PieceTable:
+        """The table with what both kinds read; `strings` are the tokens as they stand in a normalized text."""
+        from ..kernels.encoders.piece_slots import N_PIECE_SLOTS, PieceSlot
+
+        vocabulary = self._vocabulary
+        table = PieceTable(N_PIECE_SLOTS)
+        put_normalization(table, vocabulary)
+        table.put_array(PieceSlot.NEIGHBOURS, list_neighbours(strings))
+        table.put(PieceSlot.UNKNOWN_ID, vocabulary.encoder.unknown_id)
+        table.put(PieceSlot.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
+        spelled = byte_tokens(vocabulary)
+        if spelled is not None:
+            table.put_array(PieceSlot.BYTE_TOKENS, spelled)
+        return table
+
     @abstractmethod
     def _make_table(self) -> PieceTable:
         """The table of the compiled code."""

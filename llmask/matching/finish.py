@@ -139,9 +139,13 @@ class Ends:
 
     def bounds(self, configurations: Int32s) -> Int32s:
         """Bounds of some configurations."""
-        n = len(configurations)
-        data = np.concatenate([configurations, np.zeros(n, np.int32)])
-        self._generation.run(Operation.BOUNDS, data=data)
+        return self._each(Operation.BOUNDS, configurations)
+
+    def _each(self, operation: int, numbers: Int32s, configuration: int = 0) -> Int32s:
+        """What an operation says of each of some numbers."""
+        n = len(numbers)
+        data = np.concatenate([numbers, np.zeros(n, np.int32)])
+        self._generation.run(operation, configuration, data=data)
         return data[n:]
 
     def _bounds_of_some(self, configurations: Int32s, first: int) -> Int32s:
@@ -254,7 +258,7 @@ class Ends:
         state = run(Operation.ANONYMOUS_OF, configuration)
         first_tokens = self.inside(state).first_tokens
         spend(GROUP_WORK * len(first_tokens))  # as texts: as a token the first one of a group may be named
-        reached = self._behind(configuration, first_tokens, Operation.AFTER_TEXTS)
+        reached = self._each(Operation.AFTER_TEXTS, first_tokens, configuration)
         is_recorded = int(self._without_records(np.array([configuration], np.int32))[0]) != configuration
         token, shortest = NO_TOKEN, ENDED
         if self.bound(configuration) < NO_BOUND:
@@ -302,16 +306,11 @@ class Ends:
 
     def _without_records(self, configurations: Int32s) -> Int32s:
         """Configurations of the same rows where nothing is recorded."""
-        data = np.concatenate([configurations, np.zeros(len(configurations), np.int32)])
-        self._generation.run(Operation.WITHOUT_TRANSCRIPTS, data=data)
-        return data[len(configurations) :]
+        return self._each(Operation.WITHOUT_TRANSCRIPTS, configurations)
 
-    def _behind(self, configuration: int, tokens: Int32s, operation: int = Operation.AFTER_TOKENS) -> Int32s:
-        """Configurations behind some tokens."""
-        n = len(tokens)
-        data = np.concatenate([tokens, np.zeros(n, np.int32)])
-        self._generation.run(operation, configuration, data=data)
-        return data[n:]
+    def _behind(self, configuration: int, tokens: Int32s) -> Int32s:
+        """Configurations after some tokens."""
+        return self._each(Operation.AFTER_TOKENS, tokens, configuration)
 
     # --- shorter ways
 

@@ -235,10 +235,10 @@ class Generation:
 
     def texts_in(self, texts: int) -> list[int]:
         """Numbers of the texts in a set, see kernels/values/called_rules.py."""
-        items = self._read_list(GRAMMAR.text_sets, texts).tolist()
+        items = self.listed(Operation.READ_LIST, GRAMMAR.text_sets, texts).tolist()
         numbers = []
         for place in range(FIRST_CHUNK, len(items), 2):
-            words = self._read_list(GRAMMAR.text_chunks, items[place + 1])
+            words = self.listed(Operation.READ_LIST, GRAMMAR.text_chunks, items[place + 1])
             bits = np.unpackbits(words.view(np.uint8), bitorder="little")
             numbers += (np.flatnonzero(bits) + (items[place] << CHUNK_BITS)).tolist()
         return numbers
@@ -248,7 +248,7 @@ class Generation:
         known = self._known_texts
         waiting = [] if number in known else [number]
         while waiting:
-            items = self._read_list(GRAMMAR.texts, waiting[-1]).tolist()
+            items = self.listed(Operation.READ_LIST, GRAMMAR.texts, waiting[-1]).tolist()
             parts = items[1:] if items[0] in (json_values.ARRAY, json_values.OBJECT) else []
             missing = [part for part in parts if part not in known]
             waiting += missing
@@ -264,12 +264,13 @@ class Generation:
             known[waiting.pop()] = text
         return known[number]
 
-    def _read_list(self, lists: int, number: int) -> npt.NDArray[np.int32]:
+    def listed(self, operation: int, a: int, b: int = 0) -> npt.NDArray[np.int32]:
+        """What an operation writes that returns how many items there are, and writes them where so many have room."""
         items = _NO_DATA
         length = -1
         while length != len(items):
             items = np.zeros(max(length, 0), np.int32)
-            length = self.store.run(Operation.READ_LIST, lists, number, data=items, grammar=self.table)
+            length = self.run(operation, a, b, items)
         return items
 
     def bring(self, n_bytes: int) -> None:

@@ -116,8 +116,7 @@ class _Lexemes:
             return
         nodes = self._nodes.get(lexemes)
         if nodes is None:
-            found = np.zeros(self.sequence.run(Operation.LEXEMES_OF, lexemes), np.int32)
-            self.sequence.run(Operation.LEXEMES_OF, lexemes, found)
+            found = self.sequence.generation.listed(Operation.LEXEMES_OF, lexemes)
             nodes = self._nodes[lexemes] = frozenset(found.tolist())
         if nodes != {self.ignored}:
             self.units.append(Unit(self.begin, end, nodes))
