@@ -41,9 +41,10 @@ from llmask.matching.batch import Batch
 from llmask.matching.budget import checked_budget
 from llmask.matching.matcher import Matcher
 from llmask.matching.reasoning import Reasoning
+from llmask.samplers.watching import row_watch
 
 if TYPE_CHECKING:
-    from llmask.samplers.watching import RowWatch
+    from llmask.samplers.watching import OnEvent, OnValue, RowWatch
     from llmask.tokenizer.tokenizer import Tokenizer
 
 AnyGrammar = CompiledGrammar | Reasoning
@@ -491,6 +492,32 @@ class BatchMasks(PrefixMasks):
             help=f"{_RESET}; a generation ends with the end of sequence: give it to the model as eos_token_id; "
             "more beams than the grammar has texts need prompt_length=",
         )
+
+
+class TextProcessor:
+    """Base of logits processors: the masks of their rows, by the tokens so far, and what is told of them.
+
+    Parameters
+    ----------
+    grammar, prompt_length, max_tokens, on_limit, on_value, on_event : as the processors have them.
+    """
+
+    def __init__(
+        self,
+        grammar: AnyGrammar | Sequence[AnyGrammar | None],
+        prompt_length: int | None = None,
+        max_tokens: float | None = None,
+        on_limit: str = "finish",
+        *,
+        on_value: OnValue | None = None,
+        on_event: OnEvent | None = None,
+    ) -> None:
+        watch = row_watch(on_value, on_event)
+        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit, watch)
+
+    def reset(self) -> None:
+        """Forget the prompt and what was generated, so that the next call may begin another generation."""
+        self._masks.reset()
 
 
 def checked_max_tokens(max_tokens: float | None) -> int | None:
