@@ -151,7 +151,6 @@ class Room:
 
     Attributes
     ----------
-    matcher : as it was given; another one may take its place.
     is_near : whether the next mask has to look at the budget.
     """
 
