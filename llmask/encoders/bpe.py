@@ -41,13 +41,10 @@ from llmask.encoders.tables import SHORT_LIST, UNSPELLED, EncoderTable, address_
 from llmask.errors import VocabularyError
 from llmask.forks import cached_property
 from llmask.trie.layout import build_trie
-from llmask.vocabulary.strings import StringTable, make_table
+from llmask.vocabulary.strings import BYTE_ALPHABET, StringTable, make_table
 from llmask.vocabulary.vocabulary import TokenType, Vocabulary
 
-# printable Latin-1 characters are themselves, the other bytes U+0100 and following
-_PRINTABLE = {*range(33, 127), *range(161, 173), *range(174, 256)}
-_REST = [byte for byte in range(256) if byte not in _PRINTABLE]
-BYTE_OF_CHARACTER = {code: code for code in _PRINTABLE} | {256 + rank: byte for rank, byte in enumerate(_REST)}
+BYTE_OF_CHARACTER = {ord(character): byte for byte, character in enumerate(BYTE_ALPHABET)}
 # user-defined tokens are cut out of a text before, but merges may make them, too, where a name is no word of its own
 MERGED_TYPES = (TokenType.NORMAL, TokenType.UNDEFINED, TokenType.BYTE, TokenType.USER_DEFINED)
 METHODS = ("table", "heap", "dropout")  # as numbered in kernels/encoders/bpe_encode.py

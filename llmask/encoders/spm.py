@@ -34,12 +34,11 @@ import numpy as np
 from llmask.encoders.piece_encoder import (
     Door,
     PieceEncoder,
-    PieceTable,
     matched_strings,
     user_defined_strings,
     without,
 )
-from llmask.encoders.tables import DOORS, build_double_array
+from llmask.encoders.tables import DOORS, SlotTable, build_double_array
 from llmask.errors import VocabularyError
 from llmask.trie.layout import build_trie
 from llmask.vocabulary.patterns import CHARACTER_MERGES
@@ -66,15 +65,15 @@ class SpmEncoder(PieceEncoder):
 
     name = "spm"
 
-    def _make_table(self) -> PieceTable:
+    def _make_table(self) -> SlotTable:
         from ..kernels.encoders.piece_slots import PieceSlot
 
         vocabulary = self._vocabulary
         tokens = matched_strings(vocabulary)
         table = self._begin_table(tokens)
         characters, symbols = list_characters(tokens)
-        table.put_array(PieceSlot.CHARACTERS, build_double_array(characters))
-        table.put_array(PieceSlot.SYMBOLS, symbols)
+        table.put(PieceSlot.CHARACTERS, build_double_array(characters))
+        table.put(PieceSlot.SYMBOLS, symbols)
         strings = append_strings(tokens, characters, symbols)
         if vocabulary.encoder.merges is not None:
             names = {vocabulary.texts.get(token) for token in vocabulary.special_ids.tolist()}
@@ -85,13 +84,13 @@ class SpmEncoder(PieceEncoder):
         bits = max(1, (2 * len(pairs.lefts)).bit_length())  # at most half full
         merges = np.zeros(2 << bits, np.int64)
         DOORS.enter_merges(*pairs._replace(ranks=ranks.astype(np.int32)), merges.ctypes.data, bits)
-        table.put_array(PieceSlot.PAIRS, merges)
-        table.put(PieceSlot.PAIR_BITS, bits)
+        table.put(PieceSlot.PAIRS, merges)
+        table.put_number(PieceSlot.PAIR_BITS, bits)
         if vocabulary.encoder.rules == "sentencepiece":
             users = user_defined_strings(vocabulary, tokens)
             if len(users.data):
-                table.put_array(PieceSlot.FROZEN, build_double_array(users))
-        table.put(PieceSlot.N_TOKENS, tokens.n_strings)
+                table.put(PieceSlot.FROZEN, build_double_array(users))
+        table.put_number(PieceSlot.N_TOKENS, tokens.n_strings)
         return table
 
     def _make_encode(self) -> Callable[[str], list[int]]:
@@ -231,7 +230,7 @@ class UnigramEncoder(PieceEncoder):
 
     name = "ugm"
 
-    def _make_table(self) -> PieceTable:
+    def _make_table(self) -> SlotTable:
         from ..kernels.encoders.piece_slots import PieceSlot
 
         vocabulary = self._vocabulary
@@ -240,10 +239,10 @@ class UnigramEncoder(PieceEncoder):
         scores = self._scores()
         is_normal = vocabulary.types == TokenType.NORMAL
         lowest = scores[is_normal].min(initial=np.float32(0.0) if not is_normal.any() else np.float32(np.inf))
-        table.put_array(PieceSlot.TOKENS, build_double_array(strings))
-        table.put_array(PieceSlot.SCORES, scores)
-        table.put_array(PieceSlot.UNKNOWN_SCORE, np.array([lowest - UNKNOWN_PENALTY], np.float32))
-        table.put(PieceSlot.ADDS_FLOAT64, vocabulary.encoder.rules == "llama.cpp")
+        table.put(PieceSlot.TOKENS, build_double_array(strings))
+        table.put(PieceSlot.SCORES, scores)
+        table.put(PieceSlot.UNKNOWN_SCORE, np.array([lowest - UNKNOWN_PENALTY], np.float32))
+        table.put_number(PieceSlot.ADDS_FLOAT64, vocabulary.encoder.rules == "llama.cpp")
         return table
 
     def _scores(self) -> np.ndarray:
