@@ -24,9 +24,7 @@ from typing import TYPE_CHECKING
 
 from llmask.grammar.kinds import (
     CALL,
-    CALL_NEW,
     COUNT,
-    EDGE_FIELDS,
     GUARD_FIELDS,
     NO_GUARD,
     PRIORITY_FIELDS,
@@ -36,7 +34,7 @@ from llmask.grammar.kinds import (
     RuleId,
     StateId,
 )
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import Rules, compares_values, each_edge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +73,7 @@ class _Inclusion:
         self.rules = rules
         self.other = other
         self.edges = _edges_of(other)
-        assert all(edge[0] < CALL_NEW for edges in self.edges.values() for edge in edges), "its caller has seen to it"
+        assert not compares_values(other), "its caller has seen to it"
         self.finals = _finals_of(other)
         columns = [other.priorities[n::PRIORITY_FIELDS] for n in range(PRIORITY_FIELDS)]
         self.priorities = dict(zip(columns[0], columns[1], strict=True)) if is_greedy else {}
@@ -199,8 +197,7 @@ class _Inclusion:
 
 def _edges_of(rules: Rules) -> dict[int, list[Edge]]:
     found: dict[int, list[Edge]] = {}
-    for number, at in enumerate(range(0, len(rules.edges), EDGE_FIELDS)):
-        state, kind, symbol, target, guard = rules.edges[at : at + EDGE_FIELDS]
+    for number, (state, kind, symbol, target, guard) in enumerate(each_edge(rules.edges)):
         found.setdefault(state, []).append((kind, symbol, target, guard, number))
     return found
 

@@ -33,7 +33,7 @@ from operator import or_
 from typing import NamedTuple
 
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, NO_GUARD, PRIORITY_FIELDS, SCAN, SKIP, GuardId, RuleId, StateId
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import Rules, each_edge
 from llmask.work import spend
 
 
@@ -141,8 +141,7 @@ class Network:
             rules.priorities[at]: rules.priorities[at + 1 : at + PRIORITY_FIELDS]
             for at in range(0, len(rules.priorities), PRIORITY_FIELDS)
         }
-        columns = (rules.edges[field::EDGE_FIELDS] for field in range(EDGE_FIELDS))
-        for number, (state, kind, symbol, target, guard) in enumerate(zip(*columns, strict=True)):
+        for number, (state, kind, symbol, target, guard) in enumerate(each_edge(rules.edges)):
             priority, is_bare = priorities.get(number, (0, 0))
             self.edges[state].append(Edge(kind, symbol, target, guard, priority, is_bare))
         self.finals: list[list[int]] = [[] for _ in range(n_states)]
@@ -174,7 +173,7 @@ class Network:
         return may_end(self.rules, steps)
 
 
-def may_end(rules: Rules, edges: Iterable[tuple[int, int, int, int]]) -> list[bool]:
+def may_end(rules: Rules, edges: Iterable[tuple[int, ...]]) -> list[bool]:
     """For each state, whether its rule may end there without another byte.
 
     Parameters
@@ -306,11 +305,7 @@ def chain(rules: Rules) -> Rules:
 
     Guards are not looked at.
     """
-    edges = [
-        (state, kind, symbol, target)
-        for state, kind, symbol, target in zip(*(rules.edges[n::EDGE_FIELDS] for n in range(4)), strict=True)
-        if kind != SCAN
-    ]
+    edges = [edge[:4] for edge in each_edge(rules.edges) if edge[1] != SCAN]
     ends = may_end(rules, edges)
     calls: list[list[int]] = [[] for _ in rules.names]
     for state, kind, symbol, target in edges:

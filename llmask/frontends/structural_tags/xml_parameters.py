@@ -59,9 +59,9 @@ from llmask.grammar.expressions import (
 )
 from llmask.grammar.expressions import written as as_text
 from llmask.grammar.inclusion import derives_nothing_too, include
-from llmask.grammar.kinds import CALL, CALL_NEW, EDGE_FIELDS, SCAN, SKIP, RuleId, StateId
+from llmask.grammar.kinds import CALL, EDGE_FIELDS, SCAN, SKIP, RuleId, StateId
 from llmask.grammar.late import lower
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import Rules, compares_values, each_edge
 from llmask.grammar.tails import Network
 from llmask.regex.utf8 import utf8_literal
 from llmask.regex.word_lists import free_text
@@ -257,7 +257,7 @@ class Elements(Translation):
     def _with_elements(self, rules: Rules) -> Rules:
         """The rules of the object, with elements in place of members."""
         check_productive(self)
-        if any(kind >= CALL_NEW for kind in rules.edges[1::EDGE_FIELDS]):
+        if compares_values(rules):
             raise UnsupportedSchema(
                 "keys that are not declared cannot be told apart where properties are elements",
                 pointer(ROOT),
@@ -272,8 +272,7 @@ class Elements(Translation):
         declared = set(self.keys.values())
         others: list[int] = []
         rule_of: dict[Expression, RuleId] = {}
-        for at in range(0, len(written), EDGE_FIELDS):
-            state, kind, symbol, target, guard = written[at : at + EDGE_FIELDS]
+        for state, kind, symbol, target, guard in each_edge(written):
             if kind == SCAN and symbol in left_out:
                 kind, symbol = SKIP, 0
             elif kind == SCAN and symbol == self.held:

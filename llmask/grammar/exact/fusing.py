@@ -44,11 +44,11 @@ from llmask.grammar.expressions import (
     rebuilt,
     sequence,
 )
-from llmask.grammar.kinds import EDGE_FIELDS, SCAN
+from llmask.grammar.kinds import SCAN
 from llmask.grammar.late import lower
 from llmask.grammar.lowering import as_repetition, folded
 from llmask.grammar.overlaps import overlaps
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import Rules, each_edge
 from llmask.grammar.tails import chain, components, join_tails
 from llmask.regex.code_points import TEXT
 from llmask.regex.utf8 import literal_word, utf8_char
@@ -463,8 +463,7 @@ def _lexemes(leaf: Expression) -> list[int]:
 
 
 def _scanned(rules: Rules) -> list[int]:
-    edges = rules.edges
-    return [edges[at + 2] for at in range(0, len(edges), EDGE_FIELDS) if edges[at + 1] == SCAN]
+    return [symbol for _, kind, symbol, _, _ in each_edge(rules.edges) if kind == SCAN]
 
 
 def _innermost_first(rules: dict[str, Expression]) -> list[str]:
