@@ -20,6 +20,7 @@ from ..grammar.kinds import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, RuleId
 from ..grammar.rules import MakeLate, MakeVariant, Rules
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
+from ..kernels.mask.open_rules import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
 from ..kernels.parser.load_rules import NOTHING_DERIVED
 from ..kernels.table import Table
 from ..kernels.tables.grammar_layout import GRAMMAR, GRAMMAR_POOLS
@@ -272,6 +273,13 @@ class Generation:
             items = np.zeros(max(length, 0), np.int32)
             length = self.run(operation, a, b, items)
         return items
+
+    def traced(self, configuration: int, data: bytes) -> tuple[int, npt.NDArray[np.int32]]:
+        """The configuration after some bytes, and lexemes that end before and with each of them: int32[n_bytes, 2]."""
+        trace = np.zeros(len(data) * TRACE_FIELDS, np.int32)
+        trace[T_BYTE::TRACE_FIELDS] = np.frombuffer(data, np.uint8)
+        reached = self.run(Operation.TRACE, configuration, data=trace)
+        return reached, trace.reshape(-1, TRACE_FIELDS)[:, T_BEFORE : T_WITH + 1]
 
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""

@@ -318,21 +318,19 @@ def chosen_ends(
     return ids
 
 
-def find_end_ids(
-    declared: Iterable[int], find_text: Callable[[bytes], int], type_of: Callable[[int], int]
-) -> tuple[int, ...]:
+def find_end_ids(declared: Iterable[int], find_text: Callable[[bytes], int], types: np.ndarray) -> tuple[int, ...]:
     """Ids that end a sequence: the declared ones first, then those found by name.
 
     Parameters
     ----------
     declared : ids that the file declares (end of sequence, of turn, of message).
     find_text : id of the token with this text, or -1.
-    type_of : `TokenType` of an id.
+    types : uint8[n_tokens], `TokenType`.
     """
     found = dict.fromkeys(declared)
     by_name = {name: find_text(name) for name in (*END_NAMES, *CONTROL_END_NAMES)}
     for name, token in by_name.items():
-        if token >= 0 and (name in END_NAMES or type_of(token) == TokenType.CONTROL):
+        if token >= 0 and (name in END_NAMES or types[token] == TokenType.CONTROL):
             found[token] = None
     # gpt-oss ends a message, not its turn, with <|end|>; llama.cpp drops it when these three stand together
     if by_name[b"<|return|>"] >= 0 and by_name[b"<|call|>"] >= 0 and len(found) > 1:

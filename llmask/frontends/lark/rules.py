@@ -57,6 +57,7 @@ from llmask.frontends.lark.tree import (
     Token,
     Usage,
     is_terminal,
+    without_rows,
 )
 from llmask.frontends.places import Spot, similar
 from llmask.grammar.expressions import (
@@ -343,11 +344,9 @@ class GrammarWriter:
         )
 
     def _ignored(self, body: Node, scope: Scope) -> Lexeme:
-        while isinstance(body, Row) and len(body.parts) == 1:
-            body = body.parts[0]
-        if isinstance(body, Name):
-            return self.terminals.named(body, scope)
-        return self.terminals.anonymous(body, scope)
+        body = without_rows(body)
+        named, anonymous = self.terminals.named, self.terminals.anonymous
+        return named(body, scope) if isinstance(body, Name) else anonymous(body, scope)
 
     # --- ranks
 

@@ -77,6 +77,13 @@ class Row(NamedTuple):
     condition: Condition | None = None
 
 
+def without_rows(node: Node) -> Node:
+    """What a row of one part, or a row of such a row, consists of."""
+    while isinstance(node, Row) and len(node.parts) == 1:
+        node = node.parts[0]
+    return node
+
+
 class Options(NamedTuple):
     """One of several."""
 
