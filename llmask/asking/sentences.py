@@ -65,7 +65,7 @@ class Node(NamedTuple):
     here        configuration
     lexeme      what is left of the lexeme that is being read, or NO_LEXEME
     has_begun   whether a byte of that lexeme was read
-    place       behind that lexeme
+    place       after that lexeme
     n_bytes     read so far
     """
 
@@ -434,7 +434,7 @@ class _Search(_Reader):
         return random.choice(steps)
 
     def _lexeme(self, random: Random, here: int, text: bytearray, lexeme: int, target: int, blanks: float) -> int:
-        """Write a random string of a lexeme, and what is ignored before it; the configuration behind them."""
+        """Write a random string of a lexeme, and what is ignored before it; the configuration after them."""
         for _ in range(3):
             written = self._strings.sample(lexeme, random, min(random.choice(LEXEME_BYTES), max(target - len(text), 0)))
             if self._ignored is not None and text and (random.random() < blanks or runs_on(text, written)):

@@ -201,7 +201,7 @@ class BpeTables(EncoderTable):
 def _missing_strings(
     merges: StringTable, splits: np.ndarray, tokens: StringTable, is_merged: np.ndarray
 ) -> list[bytes]:
-    """Parts and results of merges that are no tokens, and single bytes that are none."""
+    """Parts and results of merges that are no tokens, and single bytes that are no tokens."""
     known = {data for data, merged in zip(tokens.strings(), is_merged.tolist(), strict=True) if merged}
     missing: dict[bytes, None] = {}
     for row in np.flatnonzero((splits < 0).any(axis=1)).tolist():

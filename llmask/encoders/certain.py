@@ -118,7 +118,7 @@ def certain_tokens(
         if not certain:
             break
     if certain and ways is not None and allows is not None:
-        # of tokens over the end that end late only some texts behind were tried, which need not be allowed
+        # of tokens over the end that end late only some texts after them were tried, which need not be allowed
         for rest in dict.fromkeys(possible):
             if rest in over and rest[-1] in LATE and allows(rest):
                 certain = _certain_behind(encoder, ways, encode, allows, word, rest, certain)
@@ -134,7 +134,7 @@ def _certain_behind(
     rest: bytes,
     certain: list[int],
 ) -> list[int]:
-    """Those tokens of a word that stay, however the words may end behind the rest of a token."""
+    """Those tokens of a word that stay, however the words may end after the rest of a token."""
     cut_off = unfinished(word + rest)
     every = np.ones(256, bool)
     for more in ways.rests(word + rest, cut_off, every):
@@ -204,7 +204,7 @@ def _is_text(data: bytes) -> bool:
 
 @cache
 def _followers(spelled: bytes) -> tuple[bytes, ...]:
-    """Characters that may stand behind others: of many some will do, where few are spelled each may have a reason."""
+    """Characters that may follow others: of many some will do, where few are spelled each may have a reason."""
     return tuple(dict.fromkeys((*FOLLOWERS, *(bytes([byte]) for byte in spelled if byte < 0x80 and _is_few(spelled)))))
 
 
@@ -214,7 +214,7 @@ def _is_few(spelled: bytes) -> bool:
 
 @cache
 def _late_followers(spelled: bytes) -> tuple[bytes, ...]:
-    r"""What may stand behind a token that ends late: a character, or blanks and a character.
+    r"""What may follow a token that ends late: a character, or blanks and a character.
 
     Behind a single one the last blank of the token may go elsewhere, whatever it is: it merges with the character, or
     is taken into the character's word, or is cut off (`\s+$`), because the character is a word that is cut out

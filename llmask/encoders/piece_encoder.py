@@ -102,7 +102,7 @@ def put_normalization(table: SlotTable, vocabulary: Vocabulary) -> None:
 
 
 def list_neighbours(tokens: StringTable) -> np.ndarray:
-    """uint8[8192]: bit 256 * a + b is set when a token has byte b, which begins a character, right behind byte a."""
+    """uint8[8192]: bit 256 * a + b is set when a token has byte b, which begins a character, right after byte a."""
     first, second = tokens.data[:-1].astype(np.int64), tokens.data[1:]
     is_inside = (second & 0xC0) != 0x80
     starts = tokens.offsets[1:-1]

@@ -201,7 +201,7 @@ class SpecialTokens:
 
     As in llama.cpp, longer names are cut out first, anywhere in the text, then shorter ones in what is left.
     User-defined tokens are always cut out; special ones only when the caller asks, because a text from outside could
-    forge turns. A token may take the white space before or behind it with it (`strip_before`, `strip_after`: the
+    forge turns. A token may take the white space before or after it with it (`strip_before`, `strip_after`: the
     "lstrip" and "rstrip" of tokenizer.json), or be found only as a word of its own (`whole_words`: "single_word").
 
     Attributes

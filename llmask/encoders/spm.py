@@ -148,7 +148,7 @@ def list_characters(tokens: StringTable) -> tuple[StringTable, np.ndarray]:
 
 
 def append_strings(tokens: StringTable, characters: StringTable, symbols: np.ndarray) -> StringTable:
-    """Strings of all symbols: the tokens, and the characters that are none."""
+    """Strings of all symbols: the tokens, and the characters that are no tokens."""
     extra = make_table([characters.get(i) for i in np.flatnonzero(symbols >= tokens.n_strings).tolist()])
     return freeze(
         np.concatenate([tokens.offsets, tokens.offsets[-1] + extra.offsets[1:]]).astype(np.int32),

@@ -98,7 +98,7 @@ class _Inclusion:
         return rule
 
     def _with_ends(self, inside: RuleId) -> RuleId:
-        """What is ignored behind a rule, or by itself where the rule derives the empty string."""
+        """What is ignored after a rule, or by itself where the rule derives the empty string."""
         rules = self.rules
         rule = rules.rule(f"{self.other.names[self.other.start]} and what is ignored")
         begin, end = rules.start_state(rule), rules.state(rule)
@@ -179,7 +179,7 @@ class _Inclusion:
         return set(range(len(self.other.names))) - others - {self.other.start}
 
     def _spaced(self, rule: RuleId, state: StateId, nothing_read: bool) -> StateId:
-        """The state behind `state` and what is ignored there."""
+        """The state after `state` and what is ignored there."""
         if self.other.ignored is None or (nothing_read and not self.spaced_ends):
             return state
         spaced = self.rules.state(rule)
@@ -215,7 +215,7 @@ def _empty_rules(rules: Rules, edges: Mapping[int, list[Edge]]) -> set[int]:
     found: set[int] = set()
 
     def counted(guard: int, count: int) -> int:
-        """The count behind a guard, or -1."""
+        """The count after a guard, or -1."""
         if guard == NO_GUARD:
             return count
         kind, low, high, add, cap = rules.guards[guard * GUARD_FIELDS : (guard + 1) * GUARD_FIELDS]

@@ -174,7 +174,7 @@ class Overlaps:
         return [self.lexemes[after] for after in sorted(following)]
 
     def look(self, one: int, other: int) -> set[tuple[int, int]]:
-        """Compare the lexemes of two places; the pairs of places behind lexemes that may end together."""
+        """Compare the lexemes of two places; the pairs of places after lexemes that may end together."""
         mine, theirs = self.after[one], self.after[other]
         found: set[tuple[int, int]] = set()
         expected = sum(1 << lexeme for lexeme in theirs)
@@ -218,7 +218,7 @@ class Overlaps:
 
 def following(network: Network, own: Sequence[int], at_end: int = 0) -> list[int]:
     """For each state, the union of the bit sets `own` of all states that the next lexeme may leave, in its own rule or
-    behind it; of `at_end`, too, where nothing has to come any more.
+    after it; of `at_end`, too, where nothing has to come any more.
     """
     rules = network.rules
     n_states = len(network.edges)

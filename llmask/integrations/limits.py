@@ -191,7 +191,7 @@ class Room:
         self.is_near, self._seen_at, self._free_above = n == 0, left, left - max(n, 1)
 
     def is_free(self, n_taken: int, n_drafts: int) -> bool:
-        """Whether neither the next mask nor those behind some drafts have to look at the budget."""
+        """Whether neither the next mask nor those after some drafts have to look at the budget."""
         self.look(n_taken)
         return not self.is_near and self.left(n_taken) - n_drafts > self._free_above
 

@@ -1,17 +1,17 @@
-"""Masks within a budget: only tokens behind which the document can be ended with the tokens that are left.
+"""Masks within a budget: only tokens after which the document can be ended with the tokens that are left.
 
     U(c)     tokens that certainly suffice to end from a configuration, end of sequence included: a way is known, so U
              is at least the true minimum (matching/finish.py)
     budget   n tokens still to be written, the next one and the end of sequence included
-    mask     the grammar's tokens with U(behind the token) + 1 <= n
+    mask     the grammar's tokens with U(after the token) + 1 <= n
 
-Where U(c) <= n one of these tokens, that of U's way, has U(behind it) <= U(c) - 1, so a budget that was kept is always
+Where U(c) <= n one of these tokens, that of U's way, has U(after it) <= U(c) - 1, so a budget that was kept is always
 kept (matching/finish.py says where U is guessed: values that must not repeat). U may fall when a shorter way is found
 and never rises; sequences that move to other tables take their way along. A budget that is lowered below U allows the
-tokens behind which U is least. At the start it is refused, after a search for a shorter way: what is stated is the
+tokens after which U is least. At the start it is refused, after a search for a shorter way: what is stated is the
 minimum if that search came to its end.
 
-With more tokens left than the greatest U behind a configuration's tokens, the grammar's own mask stands; so it does
+With more tokens left than the greatest U after a configuration's tokens, the grammar's own mask stands; so it does
 without a look at them while a jump more is left than U(c): what a token may add to the end, as is taken (`Ends.jump`).
 
 In: a sequence, a budget. Out: its bitmask. Cost: where the end is far 0.3 us beside the mask; of a configuration that

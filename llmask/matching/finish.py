@@ -52,7 +52,7 @@ GROUP_WORK = 4  # and to find where a group of tokens leads
 
 
 class Inside(NamedTuple):
-    """Tokens that stay inside the lexeme of a lexer state, grouped by the state behind them.
+    """Tokens that stay inside the lexeme of a lexer state, grouped by the state after them.
 
     tokens  int32[n]              group by group
     first   int64[n_groups + 1]   where each begins
@@ -76,11 +76,11 @@ class Reach(NamedTuple):
     """Where the tokens of a configuration's mask lead.
 
     state             of the lexer, whose `Ends.inside` has groups of tokens; DEAD: there are none
-    reached           the configuration behind each group, int32[n_groups]
+    reached           the configuration after each group, int32[n_groups]
     inside_bounds     int32[n_groups]
-    tokens, behind    the others and the configuration behind each; they have precedence over the groups
+    tokens, behind    the others and the configuration after each; they have precedence over the groups
     bounds            int32[n_tokens]
-    shortest          configuration behind the token of the bound; ENDED where there is none
+    shortest          configuration after the token of the bound; ENDED where there is none
     is_recorded       something is recorded at the place: the bounds of groups have SLACK
     """
 

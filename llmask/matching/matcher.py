@@ -194,7 +194,7 @@ class Matcher:
         Parameters
         ----------
         bitmask : int32[batch, n_words], see `fill_bitmask`; row `row + i` gets the mask after node i. Rows of nodes
-            that are refused, and of those behind them, stay as they are.
+            that are refused, and of those after them, stay as they are.
         next_token, next_sibling : int64[n_nodes], lists, NumPy or torch on the CPU: of each node the first that was
             guessed after it, and another one that was guessed in its place; -1: none.
         draft_tokens : int64[n_nodes], the nodes' tokens. Node 0 stands for the last accepted token, whatever is given

@@ -532,7 +532,7 @@ def checked_max_tokens(max_tokens: float | None) -> int | None:
 
 
 def check_grammar(grammar: Any) -> AnyGrammar:
-    """The grammar; what is none is refused, with a word on how to make one."""
+    """The grammar; anything else is refused, with a word on how to make one."""
     if not isinstance(grammar, (CompiledGrammar, Reasoning)):
         raise LlmaskError(
             f"a processor takes a compiled grammar, not {type(grammar).__name__}",

@@ -282,7 +282,7 @@ def _write(
 
 
 def _add_ends(writer: Any, data: EncoderData, eos_id: int) -> None:
-    """Tokens before and behind a text, where the format has words for them: `own_fields` says the rest."""
+    """Tokens before and after a text, where the format has words for them: `own_fields` says the rest."""
     if len(data.prefix_ids) == 1:
         writer.add_bos_token_id(data.prefix_ids[0])
     if len(data.suffix_ids) == 1 and data.kind == "wpm":

@@ -98,14 +98,14 @@ class EncoderData:
     normalization : Unicode form that text is brought into first: "", "NFC", "NFD", "NFKC" or "NFKD".
     add_space_prefix : a blank is put before the text and after special tokens (SPM, UGM).
     unknown_id : token for what no token spells, or -1.
-    prefix_ids, suffix_ids : tokens that the model expects before and behind a text (`encode(..., add_special=True)`).
-    strip_before, strip_after : tokens that take the white space before or behind them when they are found in a text.
+    prefix_ids, suffix_ids : tokens that the model expects before and after a text (`encode(..., add_special=True)`).
+    strip_before, strip_after : tokens that take the white space before or after them when they are found in a text.
     whole_words : tokens that are found in a text only where no letter or digit stands beside them.
     charsmap : rules that normalize a text (SPM, UGM).
     remove_extra_whitespaces : blanks at both ends of a text go, and several in a row become one (SPM, UGM).
     escape_whitespaces : blanks are written U+2581 before tokens are looked up, so the two are the same (SPM, UGM).
     space_prefix_once : no blank is put before a text that begins with one (SPM, UGM).
-    space_is_suffix : the blank that `add_space_prefix` puts goes behind the text, not before it (SPM, UGM).
+    space_is_suffix : the blank that `add_space_prefix` puts goes after the text, not before it (SPM, UGM).
     stops_at_spaces : a token is matched inside of a word only, and words begin with a blank (SPM, UGM).
     bert_options : what the normalizer of BERT does (WPM): "clean_text", "handle_chinese_chars", "strip_accents",
         "lowercase"; None: what llama.cpp does.

@@ -84,7 +84,7 @@ class Scanner:
         return f"line {line}, column {at - self._line_starts[line - 1] + 1}"
 
     def peek(self, offset: int = 0) -> str:
-        """A character that is still to be read, the empty string behind the last one."""
+        """A character that is still to be read, the empty string after the last one."""
         at = self.at + offset
         return self.text[at : at + 1]
 

@@ -194,7 +194,7 @@ def _name(attribute: Attribute) -> str:
 
 
 def _may_end_everywhere(nodes: RegexNodes, node: int) -> bool:
-    """Whether a terminal may end behind every character; of large ones not all is looked at."""
+    """Whether a terminal may end after every character; of large ones not all is looked at."""
     waiting = [(node, 0)]  # what is left, and how many bytes of a character are still to come
     seen = set(waiting)
     while waiting and len(seen) < MOST_STATES:
@@ -423,7 +423,7 @@ class GrammarWriter:
         return self._included[node.spot]
 
     def _row(self, node: Row, scope: Scope, arguments: dict[str, Expression]) -> list[Expression]:
-        """The parts of a row; what stops a rule is read by that rule and left out behind it."""
+        """The parts of a row; what stops a rule is read by that rule and left out after it."""
         found: list[Expression] = []
         stop: Node | None = None
         for n, part in enumerate(node.parts):

@@ -98,12 +98,12 @@ STATEMENT = re.compile(
 
 
 def read_change(source: Source, at: int) -> tuple[Change, int]:
-    """The parameter that stands at a character, behind `::`."""
+    """The parameter at a character, after `::`."""
     return _Reader(source, at).change()
 
 
 def read_condition(source: Source, at: int) -> tuple[Condition, int]:
-    """The condition that stands at a character, behind `%if`."""
+    """The condition at a character, after `%if`."""
     reader = _Reader(source, at)
     return reader.condition(0), reader.at
 

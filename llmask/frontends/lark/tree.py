@@ -37,7 +37,7 @@ class Text(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """A regular expression between slashes, in Python's syntax, and the letters behind it."""
+    """A regular expression between slashes, in Python's syntax, and the letters after it."""
 
     spot: Spot
     pattern: str
@@ -143,7 +143,7 @@ class Token(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """What stands in brackets behind a rule's name."""
+    """What is in brackets after a rule's name."""
 
     spot: Spot
     name: str

@@ -77,7 +77,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
     flags : letters in force here, of "aimsx".
     depth : groups open here.
     names : of the groups so far.
-    controls : code points that a letter behind a backslash stands for.
+    controls : code points that a letter after a backslash stands for.
     """
 
     controls = CONTROLS
@@ -322,7 +322,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
     # --- anchors and characters
 
     def _escape(self) -> Tree:
-        """What stands behind a backslash, outside a class."""
+        """What follows a backslash, outside a class."""
         start = self.index - 1
         letter = self.data[self.index : self.index + 1]
         if letter in ("A", "Z", "z") and letter:
@@ -351,7 +351,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
     # --- escapes
 
     def _class_escape(self) -> int | CodePointSet:
-        """What stands behind a backslash, in a class: a code point or a set of them."""
+        """What follows a backslash, in a class: a code point or a set of them."""
         start = self.index - 1
         letter = self.data[self.index : self.index + 1]
         self.index += 1
@@ -364,7 +364,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
         return self._other_escape(start, letter)
 
     def _other_escape(self, start: int, letter: str) -> int | CodePointSet:
-        """A code point that is named behind a backslash."""
+        """A code point that is named after a backslash."""
         lengths = {"x": 2, "u": 4, "U": 8}
         if letter in lengths:
             return self._hexadecimal(start, lengths[letter])

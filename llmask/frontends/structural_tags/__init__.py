@@ -234,7 +234,7 @@ def _token_dispatch(formats: Formats, place: Place, ends: Ends) -> Expression:
 
 
 def _among(free: Expression, part: Expression, loops: bool) -> Expression:
-    """A part, any number of times or once at most, with what is free before it and, where it loops, behind it."""
+    """A part, any number of times or once at most, with what is free before it and, where it loops, after it."""
     if loops:
         return sequence([free, Repeat(sequence([part, free]))])
     return sequence([free, optional(part)])

@@ -167,7 +167,7 @@ def exclude_strings(nodes: RegexNodes, rules: Rules, excluded: Sequence[str]) ->
 
 def _without(nodes: RegexNodes, lexeme: int, good: int) -> int:
     if not nodes.first_bytes(lexeme) >> QUOTE & 1:
-        return lexeme  # no string begins there, and none stands behind something else
+        return lexeme  # no string begins there, and none follows something else
     found = nodes.intersect([lexeme, good])
     return nodes.EMPTY if nodes.is_empty(found) else found
 

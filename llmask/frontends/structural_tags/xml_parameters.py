@@ -92,8 +92,8 @@ class Style(NamedTuple):
     def parts(self) -> tuple[str, str, str, str]:
         """The texts around a name and before its value.
 
-        Returns the text before the name, the text behind it, the text before the value that white space may precede,
-        and the text before the value behind `{is_string}`; the last two are empty where the style has none.
+        Returns the text before the name, the text after it, the text before the value that white space may precede,
+        and the text before the value after `{is_string}`; the last two are empty where the style has none.
         """
         before, _, behind = self.begin.partition("{name}")
         if self.tells_strings:
@@ -302,7 +302,7 @@ class Elements(Translation):
         return self.nodes.intersect([keys, name if is_any else compile_pattern(self.nodes, NAME_OF_PATTERN)])
 
     def _check_names(self, behind: str, others: int) -> None:
-        """Refuse a name that holds a mark, or that, with what stands behind it, begins another one.
+        """Refuse a name that holds a mark, or that, with what follows it, begins another one.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class Elements(Translation):
     # --- one value
 
     def _element(self, schemas: list[SchemaAt], path: Path) -> list[Expression]:
-        """What may stand behind the mark that begins an element, with the one that ends it.
+        """What may follow the mark that begins an element, with the one that ends it.
 
         Of two of them none is the beginning of the other: text holds the mark that ends it.
         """

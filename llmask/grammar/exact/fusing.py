@@ -185,7 +185,7 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar) -> Lowered:
 
     Parameters
     ----------
-    grammar : priorities have no meaning, as all derivations count. What is ignored may stand behind every lexeme, and
+    grammar : priorities have no meaning, as all derivations count. What is ignored may follow every lexeme, and
         at the beginning.
 
     Raises
@@ -406,7 +406,7 @@ class _Fusion:
 
 
 def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
-    """A grammar that ignores nothing, with what was ignored behind every lexeme and at the beginning.
+    """A grammar that ignores nothing, with what was ignored after every lexeme and at the beginning.
 
     Behind a lexeme that is the empty string nothing is ignored: what may stand once would stand there again.
     """
@@ -467,7 +467,7 @@ def _scanned(rules: Rules) -> list[int]:
 
 
 def _innermost_first(rules: dict[str, Expression]) -> list[str]:
-    """Names of rules, each behind those that it refers to, circles aside."""
+    """Names of rules, each after those that it refers to, circles aside."""
     names = list(rules)
     numbers = {name: number for number, name in enumerate(names)}
     named = [[leaf.name for leaf in leaves(rule) if isinstance(leaf, Reference)] for rule in rules.values()]

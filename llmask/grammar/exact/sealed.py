@@ -34,7 +34,7 @@ from llmask.grammar.tails import Network, union
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
-NEVER = b"\xff"  # no byte of UTF-8; behind it a seal cannot be mistaken for anything
+NEVER = b"\xff"  # no byte of UTF-8; after it a seal cannot be mistaken for anything
 
 
 class Seal(NamedTuple):

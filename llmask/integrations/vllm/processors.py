@@ -120,7 +120,7 @@ class _Processor:
 
     @classmethod
     def validate_params(cls, sampling_params: Any) -> None:
-        """Raise `ValueError` for options that are none; what they ask for is compiled by the plug-in."""
+        """Raise `ValueError` for what are no options; what they ask for is compiled by the plug-in."""
         if sampling_params.extra_args and NAME in sampling_params.extra_args:
             asked_for(sampling_params.extra_args[NAME])
 
