@@ -305,7 +305,7 @@ def why_not_words(encoder: Encoder, data: EncoderData, names: SpecialTokens | No
 
 
 def _split_at_words(text: str, name: str) -> list[str]:
-    """As `text.split(name)`, but only where no character of a word stands beside the name."""
+    """As `text.split(name)`, but only where no character of a word is next to the name."""
     found, start, place = [], 0, text.find(name)
     while place >= 0:
         end = place + len(name)

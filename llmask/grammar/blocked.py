@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
     from llmask.regex.strings import Strings
 
-END = 1 << 256  # beside the bits of bytes: the text may end, or a token may come that the grammar names
+END = 1 << 256  # besides the bits of bytes: the text may end, or a token may come that the grammar names
 MOST_STATES = 1000  # of a lexeme that is walked through
 MOST_EDGES = 100  # of grammars whose pairs of lexemes are all compared
 MOST_STEPS = 500

@@ -367,7 +367,7 @@ class Grammar:
     start : the rule that derives whole documents.
     ignored : may stand between any two lexemes, before the first and after the last, any number of times.
     ignores_once : it is not matched twice in a row.
-    attributes : what is said of rules beside what they derive.
+    attributes : what is said of rules besides what they derive.
     parametric : rules that have a parameter.
     places : where rules are defined, for errors ("line 3, column 1", and lines that show it) and warnings (the first).
     """

@@ -161,9 +161,8 @@ class Room:
         self._n_written = n_written
         self._n_drafts = n_drafts
         self._n_before = 0  # written before the grammar began, as far as is known
-        self._seen_at = self._free_above = (
-            0  # tokens left between which nothing has to be looked at, the first included
-        )
+        # numbers of tokens left between which nothing has to be looked at, the first included
+        self._seen_at = self._free_above = 0
 
     def left(self, n_taken: int) -> int:
         """How many tokens may still be written, at least 1.

@@ -14,7 +14,7 @@ minimum if that search came to its end.
 With more tokens left than the greatest U after a configuration's tokens, the grammar's own mask stands; so it does
 without a look at them while a jump more is left than U(c): what a token may add to the end, as is taken (`Ends.jump`).
 
-In: a sequence, a budget. Out: its bitmask. Cost: where the end is far 0.3 us beside the mask; of a configuration that
+In: a sequence, a budget. Out: its bitmask. Cost: where the end is far 0.3 us besides the mask; of a configuration that
 is met for the first time some milliseconds (128,256 tokens: median 0.06, 99 % 37); a known mask near the end 50 to 300
 us.
 """

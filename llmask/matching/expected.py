@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..arguments import shown
 from ..kernels import engine
 from ..kernels.tables.operations import Operation
@@ -57,18 +55,10 @@ def rules_at(generation: Generation, configuration: int, with_expected: bool = F
     return rules
 
 
-def live_bytes(sequence: Sequence, configuration: int) -> list[int]:
-    """The bytes that may come next."""
-    flags = np.zeros(256, np.int32)
-    sequence.run(Operation.LIVE_BYTES, configuration, flags)
-    found: list[int] = np.flatnonzero(flags).tolist()
-    return found
-
-
 def named_bytes(sequence: Sequence, configuration: int) -> list[str]:
     """The bytes that may come next, for messages, neighbours together."""
     ranges: list[list[int]] = []
-    for byte in live_bytes(sequence, configuration):
+    for byte in sequence.generation.live_bytes(configuration):
         if ranges and ranges[-1][1] == byte - 1:
             ranges[-1][1] = byte
         else:

@@ -37,7 +37,7 @@ from ..work import metered, spend
 
 Int32s = npt.NDArray[np.int32]
 
-SLACK = 64  # tokens that others like them are taken to need at most beside
+SLACK = 64  # tokens that others like them are taken to need at most besides
 LEAST_JUMP = 16
 KEPT_BYTES = 2**18  # of where the tokens of one grammar's configurations lead
 KEPT_INSIDE_BYTES = 16 * 2**20  # of the tokens inside of lexemes, for all grammars of a store

@@ -9,7 +9,7 @@ What else may hold for its tokens, a prefix or stop tokens for instance, is the 
 
 The parts of the state (history, pieces of bytes, the cell that compiled code reads, marks of features) change one after
 the other, and Python raises KeyboardInterrupt between any two calls. Without care one interrupt of a step in forty left
-the tokens of one place beside the mask of another. So whoever changes the state has `_settle` bring all parts to what
+the tokens of one place with the mask of another. So whoever changes the state has `_settle` bring all parts to what
 the history holds when an exception comes: the step is then done as a whole or not at all.
 
 In: token ids. Out: bitmasks, verdicts, text. Cost: 0.4 us for a known token or mask.

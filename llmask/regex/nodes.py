@@ -175,7 +175,7 @@ class RegexNodes:
         return self._run(Operation.INTERSECT, data=np.array(nodes, np.int32))
 
     def lazy(self, node: int) -> int:
-        """As a lexeme: a string of `node` that ends where it first can, and so do all lexemes expected beside it.
+        """As a lexeme: a string of `node` that ends where it first can, and so do all lexemes that are expected there.
 
         As an expression it is `node`, and another one.
         """

@@ -274,6 +274,13 @@ class Generation:
             length = self.run(operation, a, b, items)
         return items
 
+    def live_bytes(self, configuration: int) -> list[int]:
+        """The bytes that may come next."""
+        flags = np.zeros(256, np.int32)
+        self.run(Operation.LIVE_BYTES, configuration, data=flags)
+        found: list[int] = np.flatnonzero(flags).tolist()
+        return found
+
     def traced(self, configuration: int, data: bytes) -> tuple[int, npt.NDArray[np.int32]]:
         """The configuration after some bytes, and lexemes that end before and with each of them: int32[n_bytes, 2]."""
         trace = np.zeros(len(data) * TRACE_FIELDS, np.int32)

@@ -148,7 +148,7 @@ class Store:
     nodes : regex nodes, what frontends build lexemes from.
     lock : held by every operation that writes this store or a grammar over it.
     waits : how threads waited for it.
-    slices : families of tokens beside the usual ones, as `Compiler` takes them.
+    slices : families of tokens besides the usual ones, as `Compiler` takes them.
     slice_arrays : see slices.py; the table holds their addresses.
     run : runs such an operation, see `Builder.run`.
     canonical_table : what llmask/canonical knows of the tokenizer; None: masks are grammatical.

@@ -205,7 +205,7 @@ def read_huggingface(source: Any, eos: int | Iterable[int] | None = None) -> Voc
 
 
 def _load(source: Any) -> tuple[Json, list[int | str]]:
-    """The parsed tokenizer.json, and ids or names of end tokens declared beside it."""
+    """The parsed tokenizer.json, and ids or names of end tokens declared in files next to it."""
     backend = getattr(source, "backend_tokenizer", source)
     if hasattr(backend, "to_str"):
         declared = getattr(source, "eos_token_id", None)

@@ -84,7 +84,7 @@ SPECIAL_TYPES = (TokenType.UNKNOWN, TokenType.CONTROL, TokenType.UNUSED)
 
 @dataclass(frozen=True)
 class EncoderData:
-    """What an encoder needs beside the token bytes; which fields are set depends on `kind`.
+    """What an encoder needs besides the token bytes; which fields are set depends on `kind`.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class EncoderData:
     unknown_id : token for what no token spells, or -1.
     prefix_ids, suffix_ids : tokens that the model expects before and after a text (`encode(..., add_special=True)`).
     strip_before, strip_after : tokens that take the white space before or after them when they are found in a text.
-    whole_words : tokens that are found in a text only where no letter or digit stands beside them.
+    whole_words : tokens that are found in a text only where no letter or digit is next to them.
     charsmap : rules that normalize a text (SPM, UGM).
     remove_extra_whitespaces : blanks at both ends of a text go, and several in a row become one (SPM, UGM).
     escape_whitespaces : blanks are written U+2581 before tokens are looked up, so the two are the same (SPM, UGM).

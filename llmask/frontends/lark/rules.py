@@ -99,7 +99,7 @@ def attributes_of(defined: Defined) -> dict[str, Attribute]:
 
     Raises
     ------
-    GrammarError : one is not known, has a value that it cannot have, or stands beside one that it cannot.
+    GrammarError : one is not known, has a value that it cannot have, or is given with another one that excludes it.
     """
     assert defined.definition is not None
     found: dict[str, Attribute] = {}

@@ -86,7 +86,7 @@ SIGNS = {
     "&": "AND",
     "=": "EQUALS",
 }
-FREE_TOKENS = 1000  # few of them take little beside what they mean
+FREE_TOKENS = 1000  # few of them take little, compared with what they mean
 TOKEN_WORK = 15  # units for each of the others: it is parsed, looked up and becomes a part of a rule
 DIRECTIVES = ("ignore", "import", "declare", "override", "extend", "json", "regex", "lark", "llguidance", "if")
 WITH_JSON = ("json", "regex", "llguidance")

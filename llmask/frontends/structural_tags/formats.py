@@ -436,7 +436,7 @@ def loosened(schema: Any, where: str) -> Any:
     """A schema without what a place below it says; None if nothing is there.
 
     The property that it lies in is held to its type alone; of a definition, each property that leads there; a keyword
-    beside the properties is left out.
+    besides the properties is left out.
     """
     keys = [key.replace("~1", "/").replace("~0", "~") for key in where.partition(",")[0].split("/")[1:]]
     if not isinstance(schema, dict):
