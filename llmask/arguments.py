@@ -105,6 +105,14 @@ def as_bitmask(bitmask: Any) -> npt.NDArray[np.int32]:
     return array if array.ndim == 2 else array[None]
 
 
+def as_row(bitmask: Any, row: Any, n_words: int) -> tuple[npt.NDArray[np.int32], int]:
+    """A caller's bitmask as `as_bitmask`, and the number of a row that it has, of at least so many words."""
+    words, row = as_bitmask(bitmask), as_integer(row, "a row")
+    if not 0 <= row < len(words) or words.shape[1] < n_words:
+        raise no_such_row(row, words, n_words)
+    return words, row
+
+
 def _given(bitmask: Any, array: Any) -> str:
     """What was given for a bitmask; `array`: the same for NumPy, if NumPy can read it."""
     if not isinstance(array, np.ndarray):

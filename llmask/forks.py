@@ -115,6 +115,34 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_take_all, after_in_parent=_open_all, after_in_child=_open_all_in_child)
 
 
+class OfProcess:
+    """What a process makes at its first use; a forked child, which lacks the threads of its parent, makes its own.
+
+    Parameters
+    ----------
+    make : makes it.
+    lasts : whether it is still good; otherwise it is made again.
+    """
+
+    def __init__(self, make: Callable[[], Any], lasts: Callable[[Any], bool] = bool) -> None:
+        self._make = make
+        self._lasts = lasts
+        self._forget()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self._making = threading.Lock()
+        self._made: Any = None
+
+    def get(self) -> Any:
+        """The one of this process."""
+        with self._making:
+            if self._made is None or not self._lasts(self._made):
+                self._made = self._make()
+            return self._made
+
+
 if TYPE_CHECKING:
     from functools import cached_property as cached_property
 else:

@@ -101,7 +101,7 @@ def checked(limits: Limits) -> Limits:
 
     Raises
     ------
-    LlmaskError : they are none, or a field is no positive integer below 2**62.
+    LlmaskError : they are no `Limits`, or a field is no positive integer below 2**62.
     """
     if not isinstance(limits, Limits):
         raise LlmaskError(

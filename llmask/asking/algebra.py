@@ -29,24 +29,23 @@ from ..errors import GrammarError, LimitExceeded
 from ..grammar.exact.fusing import exact_rules, woven
 from ..grammar.expressions import (
     EMPTY,
-    Choice,
     Expression,
     Grammar,
     Inclusion,
+    Lowered,
     Reference,
     Repeat,
-    Sequence,
     choice,
     leaves,
     optional,
     parts_of,
+    renamed,
     sequence,
 )
 from ..grammar.inclusion import derives_nothing_too
-from ..grammar.kinds import CALL_NEW, EDGE_FIELDS
-from ..grammar.lowered import Lowered
+from ..grammar.kinds import EDGE_FIELDS
 from ..grammar.lowering import MOST_COUNT, folded
-from ..grammar.rules import Rules
+from ..grammar.rules import Rules, compares_values
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import spend
 
@@ -126,8 +125,8 @@ def _together(parts: Iterable[LoadedGrammar], together: Together) -> Grammar:
             names[name] = next(new for new in _names(name) if new not in taken)
             taken.add(names[name])
         for name in kept:
-            rules[names[name]] = _renamed(grammar.rules[name], names)
-        found.append(Reference(names[grammar.start]) if refers_to_start else _renamed(body, names))
+            rules[names[name]] = renamed(grammar.rules[name], names)
+        found.append(Reference(names[grammar.start]) if refers_to_start else renamed(body, names))
     rules[START] = together(found)
     n_parts = n_inner = n_edges = 0
     for expression in rules.values():
@@ -152,19 +151,6 @@ def _names(name: str) -> Any:
     while True:
         yield f"{name}_{number}"
         number += 1
-
-
-def _renamed(expression: Expression, names: dict[str, str]) -> Expression:
-    """An expression with other names of rules."""
-    if isinstance(expression, Reference):
-        return Reference(names[expression.name])
-    if isinstance(expression, Sequence):
-        return sequence(_renamed(part, names) for part in expression.parts)
-    if isinstance(expression, Choice):
-        return choice(_renamed(option, names) for option in expression.options)
-    if isinstance(expression, Repeat):
-        return Repeat(_renamed(expression.part, names), expression.low, expression.high)
-    return expression
 
 
 def included(part: LoadedGrammar, text: str) -> Expression:
@@ -200,7 +186,7 @@ def _refuse_lost(part: LoadedGrammar) -> None:
 
 def _refuse_comparing(rules: Rules) -> None:
     """Refuse rules that compare values, as a schema's may."""
-    if any(kind >= CALL_NEW for kind in rules.edges[1::EDGE_FIELDS]):
+    if compares_values(rules):
         raise GrammarError(
             "a schema that compares texts (uniqueItems, minProperties, ...) cannot be put together with others",
             help="take these keywords out, or use the grammar by itself",

@@ -123,14 +123,12 @@ def dead_end(generation: Generation) -> bytes | None:
     into: dict[int, list[int]] = {}
     unseen: list[int] = []
     order = [generation.start]
-    flags = np.zeros(256, np.int32)
     n_steps = 0
     for here in order:
         if len(texts) > MAX_CONFIGURATIONS or n_steps > MAX_STEPS:
             unseen.append(here)
             continue
-        generation.run(Operation.LIVE_BYTES, here, data=flags)
-        for byte in np.flatnonzero(flags).tolist():
+        for byte in generation.live_bytes(here):
             after = generation.run(Operation.ADVANCE, here, data=ALL_BYTES[byte])
             n_steps += 1
             if after == REFUSED:

@@ -1,6 +1,6 @@
 """Sentences of a grammar: a shortest one, and random ones.
 
-A derivation says what may come next and how many bytes are still needed (llmask/grammar/derivations.py); beside it the
+A derivation says what may come next and how many bytes are still needed (llmask/grammar/derivations.py); besides, the
 engine reads every byte, because it also knows what the longest match, priorities and values that must differ refuse.
 What both allow to the end is a sentence.
 
@@ -26,8 +26,6 @@ from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from .. import forks
 from ..errors import GrammarNotice, LimitExceeded, LlmaskError, level_outside
 from ..grammar.derivations import NO_LEXEME, NOTHING, Derivations, Step
@@ -37,6 +35,7 @@ from ..kernels.mask.configurations import REFUSED
 from ..kernels.tables.operations import Operation
 from ..matching.finish import ends_of
 from ..regex.strings import Strings, Way
+from ..store.generation import items_of
 from .likely import runs_on
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from ..store.loaded_grammar import LoadedGrammar
     from ..store.store import Store
 
-MOST_STEPS = 30_000  # places and bytes that the search for a shortest sentence looks at beside its own: 0.3 s
+MOST_STEPS = 30_000  # places and bytes that the search for a shortest sentence looks at besides its own: 0.3 s
 MOST_READ = 5000  # configurations that it looks at where derivations did not help: some seconds
 MOST_TRIES = 10  # random sentences that are too long
 MOST_STEPS_OF_SAMPLE = 20_000  # of one try
@@ -65,7 +64,7 @@ class Node(NamedTuple):
     here        configuration
     lexeme      what is left of the lexeme that is being read, or NO_LEXEME
     has_begun   whether a byte of that lexeme was read
-    place       behind that lexeme
+    place       after that lexeme
     n_bytes     read so far
     """
 
@@ -211,12 +210,10 @@ class _Reader:
     def _try(self, random: Random, target: int, blanks: float, max_bytes: float) -> bytes | None:
         """A random sentence, or None where none was found."""
         here, text = self._generation.start, bytearray()
-        flags = np.zeros(256, np.int32)
         while len(text) < target:
             if self._may_end(here) and random.random() < ENDS:
                 break
-            self._generation.run(Operation.LIVE_BYTES, here, data=flags)
-            live = np.flatnonzero(flags).tolist()
+            live = self._generation.live_bytes(here)
             if not live:
                 break
             text.append(random.choice(live))
@@ -248,12 +245,10 @@ class _Reader:
         """A shortest text that the engine reads to an end, or None and whether there surely is no such text."""
         order = [(self._generation.start, b"")]
         known = {self._generation.start}
-        flags = np.zeros(256, np.int32)
         for here, text in order:  # grows
             if self._may_end(here):
                 return text, True
-            self._generation.run(Operation.LIVE_BYTES, here, data=flags)
-            for byte in np.flatnonzero(flags).tolist():
+            for byte in self._generation.live_bytes(here):
                 after = self._read(here, bytes((byte,)))
                 if after != REFUSED and after not in known:
                     known.add(after)
@@ -263,7 +258,7 @@ class _Reader:
         return None, True
 
     def _read(self, here: int, text: bytes) -> int:
-        return self._generation.run(Operation.ADVANCE, here, data=np.frombuffer(text, np.uint8).astype(np.int32))
+        return self._generation.run(Operation.ADVANCE, here, data=items_of(text))
 
     def _may_end(self, here: int) -> bool:
         return bool(engine.is_accepting(self._generation.table.address, here))
@@ -434,7 +429,7 @@ class _Search(_Reader):
         return random.choice(steps)
 
     def _lexeme(self, random: Random, here: int, text: bytearray, lexeme: int, target: int, blanks: float) -> int:
-        """Write a random string of a lexeme, and what is ignored before it; the configuration behind them."""
+        """Write a random string of a lexeme, and what is ignored before it; the configuration after them."""
         for _ in range(3):
             written = self._strings.sample(lexeme, random, min(random.choice(LEXEME_BYTES), max(target - len(text), 0)))
             if self._ignored is not None and text and (random.random() < blanks or runs_on(text, written)):

@@ -108,7 +108,7 @@ class _Version(argparse.Action):
 
 
 class _OneScreen(argparse.RawDescriptionHelpFormatter):
-    """Each command in one line; left to itself argparse breaks the line behind the longer names."""
+    """Each command in one line; left to itself argparse breaks the line after the longer names."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog)

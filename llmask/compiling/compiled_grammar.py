@@ -12,7 +12,7 @@ from ..errors import GrammarError, LlmaskError
 from ..grammar.rules import Rules
 from ..matching.matcher import Matcher
 from ..matching.sequence import ALL_TAKEN
-from ..store.copying import Shared
+from ..store.loaded_grammar import Shared
 from ..tokenizer.tokenizer import Tokenizer
 from .made_grammar import MadeGrammar
 

@@ -23,7 +23,7 @@ from ..frontends.json_schema.reading.inputs import is_document, key_of, schema_o
 from ..frontends.json_schema.reading.options import options_within
 from ..frontends.json_schema.reading.owned import owned
 from ..limits import Limits, checked
-from ..store.copying import Shared
+from ..store.loaded_grammar import Shared
 from ..store.lock import Waits
 from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer
@@ -53,7 +53,7 @@ class Compiler(Shared):
     limits : budgets of everything compiled here.
     cache_bytes : memory for grammars compiled before, in bytes, with all that they hold; 0 compiles every time.
     canonical : masks allow only what the tokenizer itself would write, while that is possible; see docs/tokenizers.md.
-    slices : families of tokens whose masks are made once, beside those for JSON and for free text: a class of
+    slices : families of tokens whose masks are made once, besides those for JSON and for free text: a class of
         characters and how many of them, as `[^*]+` or `[a-z]{1,10}`. They make masks faster, and change none.
     warm : seconds for which masks of a new grammar are built ahead, see `CompiledGrammar.warm`; None: not at all;
         "documents": a helping thread reads documents of it, and whoever asks for a mask comes first.
@@ -299,9 +299,10 @@ class Compiler(Shared):
         As in Lark with `lexer="contextual"`, a terminal is as long as it can be among those that are expected where it
         begins, and of several that end together one is taken: the one of the higher priority, a string rather than a
         pattern, the pattern that can match more, the longer one. Here these come after the length: Lark takes the
-        first pattern in that order that matches at all, so it never finds `"ab"` beside `/a+/`. What is expected is
-        known exactly here, where LALR tables merge places. What is ignored gives way to what a rule expects. Grammars
-        need not be LALR; ambiguity is no error, and priorities of rules, aliases, `?` and `!` change no text.
+        first pattern in that order that matches at all, so it never finds `"ab"` where `/a+/` may come, too. What is
+        expected is known exactly here, where LALR tables merge places. What is ignored gives way to what a rule
+        expects. Grammars need not be LALR; ambiguity is no error, and priorities of rules, aliases, `?` and `!` change
+        no text.
 
         Parameters
         ----------

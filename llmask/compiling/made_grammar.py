@@ -15,12 +15,10 @@ from ..forks import cached_property
 from ..frontends.json_schema.reading.options import SchemaOptions
 from ..frontends.json_schema.reading.registries import Taken
 from ..frontends.regex import shorten
-from ..grammar.lowered import Lowered
 from ..grammar.rules import MakeVariant, Rules, one_lexeme
 from ..kernels.tables.grammar_layout import GRAMMAR
 from ..matching.matcher import Matcher
-from ..store.copying import Shared
-from ..store.loaded_grammar import LoadedGrammar
+from ..store.loaded_grammar import LoadedGrammar, Shared
 from ..store.store import Store
 from ..work import metered
 from . import notices
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from ..explaining.explain import Embedded
     from ..explaining.refusals import Source
     from ..frontends.regex.groups import Groups
-    from ..grammar.expressions import Grammar
+    from ..grammar.expressions import Grammar, Lowered
     from ..matching.explanation import Explanation
     from ..matching.features import Feature
 

@@ -12,7 +12,6 @@ from ..errors import GrammarError, UnsatisfiableSchema
 from ..frontends.json_schema import compile_schema
 from ..frontends.json_schema.meaning.satisfiable import part_without_end
 from ..frontends.regex import compile_pattern
-from ..grammar.lowered import Lowered
 from ..regex.word_lists import literals_node
 from ..store.store import Store
 from ..work import spend
@@ -21,7 +20,7 @@ from .recipes import Recipe
 from .sources import choice_text, schema_grammar, tag_of_tools
 
 if TYPE_CHECKING:
-    from ..grammar.expressions import Expression
+    from ..grammar.expressions import Expression, Lowered
 
 EDGE_WORK = 30  # units for an edge of a part that is written into a text's rules, read and loaded there
 PART_WORK = 300  # units for a grammar that others are put together from: for Python's objects, which nobody counts

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import as_integer
-from ..encoders.bpe import BpeEncoder
+from ..encoders.bpe import BpeEncoder, unfinished
 from ..errors import VocabularyError
 from ..tokenizer.tokenizer import Tokenizer
 from .final_words import END, RESTART, ROW_WIDTH, TOTAL, FinalWords
@@ -60,6 +60,7 @@ class GrowingText(ABC):
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._encoder = check_tokenizer(tokenizer)
         self._tokenizer = tokenizer
+        self._n_bytes = 0
         self._lengths: list[int] = []  # of the text before each push
         self._count: int | None = 0
         self._n_unnamed: int | None = None  # pushes before the one since which user-defined tokens are named
@@ -109,27 +110,39 @@ class GrowingText(ABC):
             self._count = len(self.tokens()) if encoder is None else self._count_words(encoder)
         return self._count
 
-    def _look_for_names(self, part: bytes) -> None:
-        """Note whether `part`, what was pushed with what may make a name together with it, names tokens."""
-        if self._n_unnamed is None and self._encoder is not None and self._tokenizer._parts.has_names(part):
-            self._n_unnamed = len(self._lengths) - 1
+    def rollback(self, n: int = 1) -> None:
+        """Undo the last `n` pushes.
 
-    def _forget_names(self) -> None:
-        """After a rollback: whether the push that named tokens is undone."""
-        if self._n_unnamed is not None and len(self._lengths) <= self._n_unnamed:
-            self._n_unnamed = None
-
-    @abstractmethod
-    def _count_words(self, encoder: BpeEncoder) -> int:
-        """Number of tokens, from the words of the text."""
-
-    def _check_steps(self, n: int) -> int:
+        Raises
+        ------
+        VocabularyError : there were not so many.
+        """
         n = as_integer(n, "a number of pushes")
         if not 0 <= n <= len(self._lengths):
             raise VocabularyError(
                 f"rollback({n}), but {len(self._lengths)} texts were pushed", help="give a number between 0 and that"
             )
-        return n
+        if n == 0:
+            return
+        self._n_bytes = self._lengths[-n]
+        del self._lengths[-n:]
+        self._count = None
+        if self._n_unnamed is not None and len(self._lengths) <= self._n_unnamed:
+            self._n_unnamed = None
+        self._forget_words()
+
+    def _look_for_names(self, part: bytes) -> None:
+        """Note whether `part`, what was pushed with what may make a name together with it, names tokens."""
+        if self._n_unnamed is None and self._encoder is not None and self._tokenizer._parts.has_names(part):
+            self._n_unnamed = len(self._lengths) - 1
+
+    @abstractmethod
+    def _count_words(self, encoder: BpeEncoder) -> int:
+        """Number of tokens, from the words of the text."""
+
+    @abstractmethod
+    def _forget_words(self) -> None:
+        """Forget the words of what was taken back."""
 
 
 def _push_again(kind: type[GrowingText], tokenizer: Tokenizer, texts: list[bytes]) -> GrowingText:
@@ -166,7 +179,6 @@ class AppendableEncoder(GrowingText):
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__(tokenizer)
         self._text, self._address = np.empty(0, np.uint8), 0
-        self._n_bytes = 0
         self._words = None if self._encoder is None else FinalWords(self._encoder)
 
     def text(self) -> bytes:
@@ -223,39 +235,14 @@ class AppendableEncoder(GrowingText):
         self._lengths[len(self._lengths) - len(data) :] = [before]
         return np.array(found, np.int32)
 
-    def rollback(self, n: int = 1) -> None:
-        """Undo the last `n` pushes.
-
-        Raises
-        ------
-        VocabularyError : there were not so many.
-        """
-        n = self._check_steps(n)
-        if n == 0:
-            return
-        self._n_bytes = self._lengths[-n]
-        del self._lengths[-n:]
-        self._count = None
-        self._forget_names()
+    def _forget_words(self) -> None:
         if self._words is not None:
-            self._words.rollback(
-                self._n_bytes - cut_off_bytes(self._text[max(self._n_bytes - 3, 0) : self._n_bytes].tobytes())
-            )
+            tail = self._text[max(self._n_bytes - 3, 0) : self._n_bytes].tobytes()
+            self._words.rollback(self._n_bytes - len(unfinished(tail)))
 
     def _count_words(self, encoder: BpeEncoder) -> int:
         found = -1 if self._words is None else self._words.count(self._address, self._n_bytes, _EMPTY)
         return found if found >= 0 else len(self.tokens())  # which raises, with the byte
-
-
-def cut_off_bytes(tail: bytes) -> int:
-    """How many bytes at the end of a text begin a character that they do not finish."""
-    for n_bytes in range(1, len(tail) + 1):
-        byte = tail[-n_bytes]
-        if byte >= 0xC0:
-            return n_bytes if n_bytes < 2 + (byte >= 0xE0) + (byte >= 0xF0) else 0
-        if byte < 0x80:
-            return 0
-    return 0
 
 
 class PrependableEncoder(GrowingText):
@@ -273,7 +260,6 @@ class PrependableEncoder(GrowingText):
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__(tokenizer)
         self._bytes = np.empty(256, np.uint8)  # the text lies at its end
-        self._n_bytes = 0
         # places where a word begins and scanning may begin: distance from the end of the text, tokens from there on
         self._places: list[tuple[int, int]] = [(0, 0)]
         self._undo: list[tuple[int, list[tuple[int, int]]]] = []  # of every count: places added, places taken away
@@ -308,24 +294,11 @@ class PrependableEncoder(GrowingText):
         n_bytes = len(text)
         return [text[n_bytes - end : n_bytes - start] for start, end in pairwise([*self._lengths, n_bytes])]
 
-    def rollback(self, n: int = 1) -> None:
-        """Undo the last `n` pushes.
-
-        Raises
-        ------
-        VocabularyError : there were not so many.
-        """
-        n = self._check_steps(n)
-        if n == 0:
-            return
-        self._n_bytes = self._lengths[-n]
-        del self._lengths[-n:]
+    def _forget_words(self) -> None:
         while self._places[-1][0] > self._n_bytes:
             n_added, taken = self._undo.pop()
             del self._places[len(self._places) - n_added :]
             self._places += taken
-        self._count = None
-        self._forget_names()
 
     def _count_words(self, encoder: BpeEncoder) -> int:
         text = self._bytes.ctypes.data + len(self._bytes) - self._n_bytes

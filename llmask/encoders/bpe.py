@@ -41,13 +41,10 @@ from llmask.encoders.tables import SHORT_LIST, UNSPELLED, EncoderTable, address_
 from llmask.errors import VocabularyError
 from llmask.forks import cached_property
 from llmask.trie.layout import build_trie
-from llmask.vocabulary.strings import StringTable, make_table
+from llmask.vocabulary.strings import BYTE_ALPHABET, StringTable, make_table
 from llmask.vocabulary.vocabulary import TokenType, Vocabulary
 
-# printable Latin-1 characters are themselves, the other bytes U+0100 and following
-_PRINTABLE = {*range(33, 127), *range(161, 173), *range(174, 256)}
-_REST = [byte for byte in range(256) if byte not in _PRINTABLE]
-BYTE_OF_CHARACTER = {code: code for code in _PRINTABLE} | {256 + rank: byte for rank, byte in enumerate(_REST)}
+BYTE_OF_CHARACTER = {ord(character): byte for byte, character in enumerate(BYTE_ALPHABET)}
 # user-defined tokens are cut out of a text before, but merges may make them, too, where a name is no word of its own
 MERGED_TYPES = (TokenType.NORMAL, TokenType.UNDEFINED, TokenType.BYTE, TokenType.USER_DEFINED)
 METHODS = ("table", "heap", "dropout")  # as numbered in kernels/encoders/bpe_encode.py
@@ -68,6 +65,17 @@ def spelled_bytes(text: str) -> bytes:
         return bytes([BYTE_OF_CHARACTER[ord(character)] for character in text])
     except KeyError:
         return text.encode("utf-8")
+
+
+def unfinished(data: bytes) -> bytes:
+    """The bytes of the character that a text breaks off in; empty where it ends with a whole one."""
+    for length in range(1, min(3, len(data)) + 1):
+        lead = data[-length]
+        if lead >= 0xC0:
+            return data[-length:] if length < 2 + (lead >= 0xE0) + (lead >= 0xF0) else b""
+        if lead < 0x80:
+            break
+    return b""
 
 
 class BpeTables(EncoderTable):
@@ -193,7 +201,7 @@ class BpeTables(EncoderTable):
 def _missing_strings(
     merges: StringTable, splits: np.ndarray, tokens: StringTable, is_merged: np.ndarray
 ) -> list[bytes]:
-    """Parts and results of merges that are no tokens, and single bytes that are none."""
+    """Parts and results of merges that are no tokens, and single bytes that are no tokens."""
     known = {data for data, merged in zip(tokens.strings(), is_merged.tolist(), strict=True) if merged}
     missing: dict[bytes, None] = {}
     for row in np.flatnonzero((splits < 0).any(axis=1)).tolist():

@@ -36,7 +36,7 @@ from ..kernels.machine.constants import (
     TRIE_TOKEN_SHIFT,
 )
 from ..trie.layout import TokenTrie
-from .bpe import BpeEncoder
+from .bpe import BpeEncoder, unfinished
 from .categories import N_CODE_POINTS
 from .guesses import LaterWords, code_points_of, first_characters, later_words
 from .pretokenize import Splitter
@@ -78,14 +78,14 @@ def certain_tokens(
     VocabularyError : a byte that is no token.
     """
     encode = encode or encoder.encode_parts
-    ids = encode([data[: len(data) - len(_cut_off(data))]])[0]
+    ids = encode([data[: len(data) - len(unfinished(data))]])[0]
     first, end = _between_names(encoder, ids, frozenset(names), len(data) - max(map(len, names), default=0))
     start = first + last_restart(encoder, data[first:end])
     before = _first_ids(encoder, ids, start)
     word = data[start:]
     if len(word) > LONGEST_OPEN_WORD:
         return before
-    cut_off = _cut_off(word)
+    cut_off = unfinished(word)
     ends = [name[n:] for name in names for n in range(1, len(name)) if word.endswith(name[:n])]
     first_bytes = np.ones(256, bool) if first_bytes is None else first_bytes
     spelled = np.flatnonzero(encoder.tables.byte_tokens >= 0).astype(np.uint8).tobytes()
@@ -118,7 +118,7 @@ def certain_tokens(
         if not certain:
             break
     if certain and ways is not None and allows is not None:
-        # of tokens over the end that end late only some texts behind were tried, which need not be allowed
+        # of tokens over the end that end late only some texts after them were tried, which need not be allowed
         for rest in dict.fromkeys(possible):
             if rest in over and rest[-1] in LATE and allows(rest):
                 certain = _certain_behind(encoder, ways, encode, allows, word, rest, certain)
@@ -134,8 +134,8 @@ def _certain_behind(
     rest: bytes,
     certain: list[int],
 ) -> list[int]:
-    """Those tokens of a word that stay, however the words may end behind the rest of a token."""
-    cut_off = _cut_off(word + rest)
+    """Those tokens of a word that stay, however the words may end after the rest of a token."""
+    cut_off = unfinished(word + rest)
     every = np.ones(256, bool)
     for more in ways.rests(word + rest, cut_off, every):
         if encode([word + rest + more])[0][: len(certain)] != certain:
@@ -193,17 +193,6 @@ def _common(encoder: BpeEncoder, left: list[int], right: list[int], n_bytes: int
     return left[:n]
 
 
-def _cut_off(data: bytes) -> bytes:
-    """The bytes of the character that the text breaks off in; empty where it ends with a whole one."""
-    for length in range(1, min(3, len(data)) + 1):
-        lead = data[-length]
-        if lead >= 0xC0:
-            return data[-length:] if length < 2 + (lead >= 0xE0) + (lead >= 0xF0) else b""
-        if lead < 0x80:
-            break
-    return b""
-
-
 def _is_text(data: bytes) -> bool:
     """Whether some text begins with these bytes."""
     try:
@@ -215,7 +204,7 @@ def _is_text(data: bytes) -> bool:
 
 @cache
 def _followers(spelled: bytes) -> tuple[bytes, ...]:
-    """Characters that may stand behind others: of many some will do, where few are spelled each may have a reason."""
+    """Characters that may follow others: of many some will do, where few are spelled each may have a reason."""
     return tuple(dict.fromkeys((*FOLLOWERS, *(bytes([byte]) for byte in spelled if byte < 0x80 and _is_few(spelled)))))
 
 
@@ -225,7 +214,7 @@ def _is_few(spelled: bytes) -> bool:
 
 @cache
 def _late_followers(spelled: bytes) -> tuple[bytes, ...]:
-    r"""What may stand behind a token that ends late: a character, or blanks and a character.
+    r"""What may follow a token that ends late: a character, or blanks and a character.
 
     Behind a single one the last blank of the token may go elsewhere, whatever it is: it merges with the character, or
     is taken into the character's word, or is cut off (`\s+$`), because the character is a word that is cut out

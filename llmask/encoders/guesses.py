@@ -43,7 +43,7 @@ MOST_GUESSES = 5_000  # the patterns of known models make 70 to 300
 MOST_EDGES = 1_000_000
 
 Rows = list[list[int]]
-Edge = tuple[bool, int]  # whether a word ends before the character; the guess behind it
+Edge = tuple[bool, int]  # whether a word ends before the character; the guess after it
 N_ASCII = 128
 
 
@@ -86,7 +86,7 @@ class _Pattern:
         yield Level(False, DEAD, frozenset({row} - {DEAD}))
 
     def _watch(self, watched: frozenset[int], number: int) -> frozenset[int] | None:
-        """What is left to be watched behind a character, or None: a match was noted."""
+        """What is left to be watched after a character, or None: a match was noted."""
         if any(self._ended[row][number] for row in watched):
             return None
         return frozenset(self._next[row][number] for row in watched) - {DEAD}
@@ -98,7 +98,7 @@ class _Pattern:
         return self._watch(level.watched, self._end) is not None
 
     def step(self, level: Level, number: int) -> Iterator[tuple[bool, Level]]:
-        """Whether the word ends before a character of a class, and what is known behind it."""
+        """Whether the word ends before a character of a class, and what is known after it."""
         watched = self._watch(level.watched, number)
         if watched is None:
             return
@@ -160,7 +160,7 @@ def _check(n_guesses: int, n_edges: int) -> None:
 
 
 def _step(patterns: list[_Pattern], guess: Guess, number: int) -> list[tuple[bool, Guess]]:
-    """Whether a word ends before a character of a class, and the guess behind it: all that may be."""
+    """Whether a word ends before a character of a class, and the guess after it: all that may be."""
     found: list[tuple[bool, Guess]] = [(guess == BEGINNING, ())]
     for place, pattern in enumerate(patterns):
         longer: list[tuple[bool, Guess]] = []
@@ -244,7 +244,7 @@ class LaterWords:
         self._steps = self._find_steps()
 
     def _find_steps(self) -> list[tuple[int, bytes]]:
-        """Of each guess the first character of a shortest text that makes it right, with the guess behind it.
+        """Of each guess the first character of a shortest text that makes it right, with the guess after it.
 
         A guess itself, and no character, where the text may end; where no text is spelled -1.
         """
@@ -276,7 +276,7 @@ class LaterWords:
         return guesses
 
     def rests(self, word: bytes, cut_off: bytes, first_bytes: np.ndarray) -> list[bytes]:
-        """What may come behind a text, so that each way in which its words may end is that of some.
+        """What may come after a text, so that each way in which its words may end is that of some.
 
         Parameters
         ----------

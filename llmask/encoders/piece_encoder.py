@@ -1,6 +1,5 @@
 """SentencePiece vocabularies as their encoders share them: tokens as they are in normalized text, and normalization.
 
-Compiled code reads one table of numbers and addresses. `PieceTable` keeps the arrays that the addresses point to.
 `Normalizer` is the normalization by itself, for encoders that match tokens without the model: blanks put before a text,
 doubled ones removed, characters replaced, as the vocabulary says.
 
@@ -28,6 +27,7 @@ from llmask.encoders.tables import (
     SHORT_LIST,
     UNSPELLED,
     IntegerList,
+    SlotTable,
     address_of,
     build_double_array,
     misspelled,
@@ -45,30 +45,6 @@ FIRST_CAPACITY = 1 << 13  # bytes of normalized text in a new room: 270 KB in al
 CACHE_LINE = 64  # bytes
 KEPT_CAPACITY = 1 << 16  # larger rooms are given back after the call
 Door = Callable[[int, int, int, int], int]
-
-
-class PieceTable:
-    """The table that a compiled encoder reads, and the arrays that belong to it.
-
-    Parameters
-    ----------
-    n_slots : size of the table.
-    """
-
-    def __init__(self, n_slots: int) -> None:
-        self._slots = np.zeros(n_slots, np.int64)
-        self._arrays: list[np.ndarray] = []
-        self.address = int(self._slots.ctypes.data)
-
-    def put(self, slot: int, number: int) -> None:
-        """Store a number or flag."""
-        self._slots[slot] = number
-
-    def put_array(self, slot: int, array: np.ndarray) -> None:
-        """Store the address of an array and keep the array."""
-        array = np.ascontiguousarray(array)
-        self._arrays.append(array)
-        self._slots[slot] = array.ctypes.data
 
 
 def matched_strings(vocabulary: Vocabulary) -> StringTable:
@@ -97,7 +73,7 @@ def without(strings: StringTable, is_hidden: np.ndarray) -> StringTable:
     return freeze(offsets, data)
 
 
-def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
+def put_normalization(table: SlotTable, vocabulary: Vocabulary) -> None:
     """Fill the slots that the compiled `normalize` reads."""
     from ..kernels.encoders import charsmap_rules
     from ..kernels.encoders.piece_slots import PieceSlot
@@ -110,23 +86,23 @@ def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
         jit.make_ready("charsmap")
         units, replacements = (np.array(part) for part in data.charsmap)
         charsmap_rules.find_plain_bytes(units, is_plain)
-        table.put(PieceSlot.N_UNITS, len(units))
-        table.put_array(PieceSlot.UNITS, units)
-        table.put_array(PieceSlot.REPLACEMENTS, replacements)
+        table.put_number(PieceSlot.N_UNITS, len(units))
+        table.put(PieceSlot.UNITS, units)
+        table.put(PieceSlot.REPLACEMENTS, replacements)
     if data.rules == "sentencepiece":
         users = user_defined_strings(vocabulary, vocabulary.texts)
         if len(users.data):
             is_plain[[byte for byte in (string[0] for string in users.strings() if string) if byte < 128]] = 0
-            table.put_array(PieceSlot.USERS, build_double_array(users))
-    table.put_array(PieceSlot.IS_PLAIN, is_plain)
-    table.put(PieceSlot.ADDS_SPACE, data.add_space_prefix * (2 if data.space_prefix_once else 1))
-    table.put(PieceSlot.SPACE_IS_SUFFIX, data.space_is_suffix)
-    table.put(PieceSlot.REMOVES_SPACES, data.remove_extra_whitespaces)
-    table.put(PieceSlot.ESCAPES_SPACES, data.escape_whitespaces)
+            table.put(PieceSlot.USERS, build_double_array(users))
+    table.put(PieceSlot.IS_PLAIN, is_plain)
+    table.put_number(PieceSlot.ADDS_SPACE, data.add_space_prefix * (2 if data.space_prefix_once else 1))
+    table.put_number(PieceSlot.SPACE_IS_SUFFIX, data.space_is_suffix)
+    table.put_number(PieceSlot.REMOVES_SPACES, data.remove_extra_whitespaces)
+    table.put_number(PieceSlot.ESCAPES_SPACES, data.escape_whitespaces)
 
 
 def list_neighbours(tokens: StringTable) -> np.ndarray:
-    """uint8[8192]: bit 256 * a + b is set when a token has byte b, which begins a character, right behind byte a."""
+    """uint8[8192]: bit 256 * a + b is set when a token has byte b, which begins a character, right after byte a."""
     first, second = tokens.data[:-1].astype(np.int64), tokens.data[1:]
     is_inside = (second & 0xC0) != 0x80
     starts = tokens.offsets[1:-1]
@@ -177,12 +153,12 @@ class Normalizer:
         return Normalizer, (self._vocabulary,)
 
     @cached_property
-    def _table(self) -> PieceTable:
+    def _table(self) -> SlotTable:
         from ..kernels.encoders.piece_slots import N_PIECE_SLOTS
         from ..kernels.machine import jit
 
         jit.make_ready("charsmap")
-        table = PieceTable(N_PIECE_SLOTS)
+        table = SlotTable(N_PIECE_SLOTS)
         put_normalization(table, self._vocabulary)
         return table
 
@@ -260,8 +236,23 @@ class PieceEncoder(ABC):
         """A copy, and what comes out of a pickle, builds its own tables: addresses mean nothing elsewhere."""
         return type(self), (self._vocabulary,)
 
+    def _begin_table(self, strings: StringTable) -> SlotTable:
+        """The table with what both kinds read; `strings` are the tokens as they stand in a normalized text."""
+        from ..kernels.encoders.piece_slots import N_PIECE_SLOTS, PieceSlot
+
+        vocabulary = self._vocabulary
+        table = SlotTable(N_PIECE_SLOTS)
+        put_normalization(table, vocabulary)
+        table.put(PieceSlot.NEIGHBOURS, list_neighbours(strings))
+        table.put_number(PieceSlot.UNKNOWN_ID, vocabulary.encoder.unknown_id)
+        table.put_number(PieceSlot.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
+        spelled = byte_tokens(vocabulary)
+        if spelled is not None:
+            table.put(PieceSlot.BYTE_TOKENS, spelled)
+        return table
+
     @abstractmethod
-    def _make_table(self) -> PieceTable:
+    def _make_table(self) -> SlotTable:
         """The table of the compiled code."""
 
     @abstractmethod
@@ -290,7 +281,7 @@ class PieceEncoder(ABC):
 # function of its own refers to would live, with all its tables, until garbage is collected.
 
 
-def _make_run(door: Door, table: PieceTable, rooms: list[Room], integers: IntegerList) -> Callable[[str], list[int]]:
+def _make_run(door: Door, table: SlotTable, rooms: list[Room], integers: IntegerList) -> Callable[[str], list[int]]:
     """The function from a text to its ids, -1 for a character that no token spells."""
     address = table.address
     unpack = [Struct(f"={n}i").unpack_from for n in range(SHORT_LIST + 1)]
@@ -316,7 +307,7 @@ def _make_run(door: Door, table: PieceTable, rooms: list[Room], integers: Intege
     return run
 
 
-def _enlarge(door: Door, table: PieceTable, room: Room, data: bytes) -> int:
+def _enlarge(door: Door, table: SlotTable, room: Room, data: bytes) -> int:
     """Number of ids of a text that the room was too small for."""
     for capacity in capacities(len(data)):
         room.resize(capacity)

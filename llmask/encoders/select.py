@@ -201,8 +201,13 @@ class SpecialTokens:
 
     As in llama.cpp, longer names are cut out first, anywhere in the text, then shorter ones in what is left.
     User-defined tokens are always cut out; special ones only when the caller asks, because a text from outside could
-    forge turns. A token may take the white space before or behind it with it (`strip_before`, `strip_after`: the
+    forge turns. A token may take the white space before or after it with it (`strip_before`, `strip_after`: the
     "lstrip" and "rstrip" of tokenizer.json), or be found only as a word of its own (`whole_words`: "single_word").
+
+    Attributes
+    ----------
+    user_defined : names that are looked for in all texts, with their tokens.
+    finder : finds these names.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -221,35 +226,20 @@ class SpecialTokens:
         if vocabulary.encoder.rules == "sentencepiece":
             by_length = [(name, token) for name, token in by_length if token in special]
         self._all = by_length
-        self._user_defined = [(name, token) for name, token in by_length if token not in special]
+        self.user_defined = [(name, token) for name, token in by_length if token not in special]
         self._all_finder = NameFinder([name for name, _ in self._all])
-        self._finder = NameFinder([name for name, _ in self._user_defined])
-
-    @property
-    def has_user_defined(self) -> bool:
-        """Whether any token is looked for in all texts."""
-        return bool(self._user_defined)
+        self.finder = NameFinder([name for name, _ in self.user_defined])
 
     @property
     def cuts_names_only(self) -> bool:
         """Whether user-defined tokens are found anywhere in a text, and take nothing of it but their names."""
         changed = self._strip_before | self._strip_after | self._whole_words
-        return not any(token in changed for _, token in self._user_defined)
-
-    @property
-    def user_defined(self) -> list[tuple[str, int]]:
-        """Names that are looked for in all texts, with their tokens."""
-        return self._user_defined
-
-    @property
-    def finder(self) -> NameFinder:
-        """Finds the names that are looked for in all texts."""
-        return self._finder
+        return not any(token in changed for _, token in self.user_defined)
 
     def cut(self, text: str, parse_special: bool) -> list[str | int]:
         """Pieces of text and token ids, in order."""
         pieces: list[str | int] = [text]
-        names, finder = (self._all, self._all_finder) if parse_special else (self._user_defined, self._finder)
+        names, finder = (self._all, self._all_finder) if parse_special else (self.user_defined, self.finder)
         if names:
             for number in finder.find(text.encode("utf-8", "surrogatepass")):
                 pieces = [part for piece in pieces for part in self._cut_one(piece, *names[number])]
@@ -269,7 +259,7 @@ class SpecialTokens:
 
     def _encode_bytes(self, encoder: BpeEncoder, data: bytes) -> list[int]:
         pieces: list[bytes | int] = [data]
-        for name, token in self._user_defined:
+        for name, token in self.user_defined:
             spelled = name.encode()
             if spelled in data:
                 pieces = [part for piece in pieces for part in _split_bytes(piece, spelled, token)]
@@ -315,7 +305,7 @@ def why_not_words(encoder: Encoder, data: EncoderData, names: SpecialTokens | No
 
 
 def _split_at_words(text: str, name: str) -> list[str]:
-    """As `text.split(name)`, but only where no character of a word stands beside the name."""
+    """As `text.split(name)`, but only where no character of a word is next to the name."""
     found, start, place = [], 0, text.find(name)
     while place >= 0:
         end = place + len(name)

@@ -34,14 +34,11 @@ import numpy as np
 from llmask.encoders.piece_encoder import (
     Door,
     PieceEncoder,
-    PieceTable,
-    byte_tokens,
-    list_neighbours,
     matched_strings,
-    put_normalization,
     user_defined_strings,
+    without,
 )
-from llmask.encoders.tables import DOORS, build_double_array
+from llmask.encoders.tables import DOORS, SlotTable, build_double_array
 from llmask.errors import VocabularyError
 from llmask.trie.layout import build_trie
 from llmask.vocabulary.patterns import CHARACTER_MERGES
@@ -68,16 +65,15 @@ class SpmEncoder(PieceEncoder):
 
     name = "spm"
 
-    def _make_table(self) -> PieceTable:
-        from ..kernels.encoders.piece_slots import N_PIECE_SLOTS, PieceSlot
+    def _make_table(self) -> SlotTable:
+        from ..kernels.encoders.piece_slots import PieceSlot
 
         vocabulary = self._vocabulary
-        table = PieceTable(N_PIECE_SLOTS)
-        put_normalization(table, vocabulary)
         tokens = matched_strings(vocabulary)
+        table = self._begin_table(tokens)
         characters, symbols = list_characters(tokens)
-        table.put_array(PieceSlot.CHARACTERS, build_double_array(characters))
-        table.put_array(PieceSlot.SYMBOLS, symbols)
+        table.put(PieceSlot.CHARACTERS, build_double_array(characters))
+        table.put(PieceSlot.SYMBOLS, symbols)
         strings = append_strings(tokens, characters, symbols)
         if vocabulary.encoder.merges is not None:
             names = {vocabulary.texts.get(token) for token in vocabulary.special_ids.tolist()}
@@ -88,19 +84,13 @@ class SpmEncoder(PieceEncoder):
         bits = max(1, (2 * len(pairs.lefts)).bit_length())  # at most half full
         merges = np.zeros(2 << bits, np.int64)
         DOORS.enter_merges(*pairs._replace(ranks=ranks.astype(np.int32)), merges.ctypes.data, bits)
-        table.put_array(PieceSlot.PAIRS, merges)
-        table.put(PieceSlot.PAIR_BITS, bits)
-        table.put_array(PieceSlot.NEIGHBOURS, list_neighbours(tokens))
+        table.put(PieceSlot.PAIRS, merges)
+        table.put_number(PieceSlot.PAIR_BITS, bits)
         if vocabulary.encoder.rules == "sentencepiece":
             users = user_defined_strings(vocabulary, tokens)
             if len(users.data):
-                table.put_array(PieceSlot.FROZEN, build_double_array(users))
-        table.put(PieceSlot.N_TOKENS, tokens.n_strings)
-        table.put(PieceSlot.UNKNOWN_ID, vocabulary.encoder.unknown_id)
-        spelled = byte_tokens(vocabulary)
-        if spelled is not None:
-            table.put_array(PieceSlot.BYTE_TOKENS, spelled)
-        table.put(PieceSlot.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
+                table.put(PieceSlot.FROZEN, build_double_array(users))
+        table.put_number(PieceSlot.N_TOKENS, tokens.n_strings)
         return table
 
     def _make_encode(self) -> Callable[[str], list[int]]:
@@ -158,7 +148,7 @@ def list_characters(tokens: StringTable) -> tuple[StringTable, np.ndarray]:
 
 
 def append_strings(tokens: StringTable, characters: StringTable, symbols: np.ndarray) -> StringTable:
-    """Strings of all symbols: the tokens, and the characters that are none."""
+    """Strings of all symbols: the tokens, and the characters that are no tokens."""
     extra = make_table([characters.get(i) for i in np.flatnonzero(symbols >= tokens.n_strings).tolist()])
     return freeze(
         np.concatenate([tokens.offsets, tokens.offsets[-1] + extra.offsets[1:]]).astype(np.int32),
@@ -175,7 +165,9 @@ def scored_pairs(strings: StringTable, scores: np.ndarray | None) -> Pairs:
     trie = build_trie(*strings)
     n_symbols, n_bytes = strings.n_strings, len(strings.data)
     if len(trie.duplicates):  # only the first of equal strings is a symbol
-        strings = _blank(strings, trie.duplicates[:, 1])
+        is_hidden = np.zeros(n_symbols, bool)
+        is_hidden[trie.duplicates[:, 1]] = True
+        strings = without(strings, is_hidden)
         n_bytes = len(strings.data)
     offsets = np.array(strings.offsets)
     path = np.full(int(np.diff(offsets).max(initial=0)) + 1, -1, np.int32)
@@ -195,15 +187,6 @@ def _ranks(scores: np.ndarray) -> np.ndarray:
     """int32, lower for higher scores: bits of floats order like numbers once those of negative ones are turned."""
     bits = scores.view(np.int32)
     return ~np.where(bits < 0, bits ^ 0x7FFFFFFF, bits).astype(np.int32)
-
-
-def _blank(strings: StringTable, hidden: np.ndarray) -> StringTable:
-    lengths = np.diff(strings.offsets)
-    kept = np.ones(len(lengths), bool)
-    kept[hidden] = False
-    offsets = np.zeros(len(lengths) + 1, np.int32)
-    np.cumsum(np.where(kept, lengths, 0), out=offsets[1:])
-    return freeze(offsets, strings.data[np.repeat(kept, lengths)])
 
 
 def listed_pairs(merges: StringTable, strings: StringTable, names: set[bytes], splits_lines: bool = False) -> Pairs:
@@ -247,26 +230,19 @@ class UnigramEncoder(PieceEncoder):
 
     name = "ugm"
 
-    def _make_table(self) -> PieceTable:
-        from ..kernels.encoders.piece_slots import N_PIECE_SLOTS, PieceSlot
+    def _make_table(self) -> SlotTable:
+        from ..kernels.encoders.piece_slots import PieceSlot
 
         vocabulary = self._vocabulary
-        table = PieceTable(N_PIECE_SLOTS)
-        put_normalization(table, vocabulary)
         strings = matched_strings(vocabulary)
+        table = self._begin_table(strings)
         scores = self._scores()
         is_normal = vocabulary.types == TokenType.NORMAL
         lowest = scores[is_normal].min(initial=np.float32(0.0) if not is_normal.any() else np.float32(np.inf))
-        table.put_array(PieceSlot.TOKENS, build_double_array(strings))
-        table.put_array(PieceSlot.SCORES, scores)
-        table.put_array(PieceSlot.NEIGHBOURS, list_neighbours(strings))
-        table.put(PieceSlot.UNKNOWN_ID, vocabulary.encoder.unknown_id)
-        table.put_array(PieceSlot.UNKNOWN_SCORE, np.array([lowest - UNKNOWN_PENALTY], np.float32))
-        spelled = byte_tokens(vocabulary)
-        if spelled is not None:
-            table.put_array(PieceSlot.BYTE_TOKENS, spelled)
-        table.put(PieceSlot.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
-        table.put(PieceSlot.ADDS_FLOAT64, vocabulary.encoder.rules == "llama.cpp")
+        table.put(PieceSlot.TOKENS, build_double_array(strings))
+        table.put(PieceSlot.SCORES, scores)
+        table.put(PieceSlot.UNKNOWN_SCORE, np.array([lowest - UNKNOWN_PENALTY], np.float32))
+        table.put_number(PieceSlot.ADDS_FLOAT64, vocabulary.encoder.rules == "llama.cpp")
         return table
 
     def _scores(self) -> np.ndarray:

@@ -114,22 +114,47 @@ class IntegerList:
         return found
 
 
-class EncoderTable:
+class SlotTable:
     """Slots, and the arrays whose addresses they hold.
 
     Attributes
     ----------
     address : of the slots; what doors take.
+    """
+
+    def __init__(self, n_slots: int) -> None:
+        self._slots = np.zeros(n_slots, np.int64)
+        self._arrays: dict[int, np.ndarray] = {}
+        self.address: int = self._slots.ctypes.data
+
+    def put(self, slot: int, array: np.ndarray) -> np.ndarray:
+        """Keep an array alive and its address in a slot; returns the array."""
+        array = self._arrays[slot] = np.ascontiguousarray(array)
+        self._slots[slot] = array.ctypes.data
+        return array
+
+    def put_number(self, slot: int, number: int) -> None:
+        """Write a number into a slot."""
+        self._slots[slot] = number
+
+    def get(self, slot: int) -> np.ndarray:
+        """The array of a slot."""
+        return self._arrays[slot]
+
+
+class EncoderTable(SlotTable):
+    """The table of an encoder whose texts are split by an automaton, or not at all.
+
+    Attributes
+    ----------
     doors : what to call.
     """
 
     def __init__(self, automaton: Automaton | None) -> None:
         from ..kernels.encoders.encoder_slots import N_ENCODER_SLOTS, EncoderSlot
 
+        super().__init__(N_ENCODER_SLOTS)
         self.doors = DOORS
-        self._slots = np.zeros(N_ENCODER_SLOTS, np.int64)
-        self._arrays: dict[int, np.ndarray] = {}
-        self.address: int = self._slots.ctypes.data
         if automaton is None:
             return
         self.put(EncoderSlot.CLASS_INDEX, automaton.class_index)
@@ -138,16 +163,6 @@ class EncoderTable:
         self.put_number(EncoderSlot.N_PATTERNS, len(automaton.transitions))
         for level, transitions in enumerate(automaton.transitions):
             self.put(EncoderSlot.TRANSITIONS + level, transitions)
-
-    def put(self, slot: int, array: np.ndarray) -> np.ndarray:
-        """Keep an array alive and its address in a slot; returns the array."""
-        self._arrays[slot] = array
-        self._slots[slot] = array.ctypes.data
-        return array
-
-    def put_number(self, slot: int, number: int) -> None:
-        """Write a number into a slot."""
-        self._slots[slot] = number
 
     def listed(self, ids: np.ndarray) -> list[int]:
         """Ids as a list."""
@@ -158,10 +173,6 @@ class EncoderTable:
         from ..kernels.encoders.encoder_slots import EncoderSlot
 
         return IntegerList(len(self.get(EncoderSlot.OFFSETS)) - 1)
-
-    def get(self, slot: int) -> np.ndarray:
-        """The array of a slot."""
-        return self._arrays[slot]
 
 
 def build_double_array(strings: StringTable) -> np.ndarray:

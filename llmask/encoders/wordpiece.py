@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from llmask import forks
-from llmask.encoders.piece_encoder import PieceTable, without
-from llmask.encoders.tables import UNSPELLED, build_double_array, misspelled
+from llmask.encoders.piece_encoder import without
+from llmask.encoders.tables import UNSPELLED, SlotTable, build_double_array, misspelled
 from llmask.errors import VocabularyError
 from llmask.forks import cached_property
 from llmask.vocabulary.vocabulary import Vocabulary
@@ -126,9 +126,9 @@ class CharacterTable:
         self._is_filled = np.zeros(N_CODE_POINTS // PAGE, bool)
         self._block = b""
         self._filling = forks.new_lock(forks.ENCODER)
-        self._table = PieceTable(1)
+        self._table = SlotTable(1)
 
-    def prepare(self, text: np.ndarray) -> PieceTable:
+    def prepare(self, text: np.ndarray) -> SlotTable:
         """The table for a text, int32 code points. It stays good for this text while other threads fill more pages."""
         pages = text // PAGE
         if not self._is_filled[pages].all():
@@ -153,13 +153,13 @@ class CharacterTable:
             parts.append(spelled)
         self._block += b"".join(parts)
 
-    def _make_table(self) -> PieceTable:
+    def _make_table(self) -> SlotTable:
         from ..kernels.encoders import wordpiece_match as kernels
 
-        table = PieceTable(kernels.N_CHARACTER_SLOTS)
-        table.put_array(kernels.STARTS, self._starts)
-        table.put_array(kernels.LENGTHS, self.lengths)
-        table.put_array(kernels.BLOCK, np.frombuffer(self._block + b"\0", np.uint8))
+        table = SlotTable(kernels.N_CHARACTER_SLOTS)
+        table.put(kernels.STARTS, self._starts)
+        table.put(kernels.LENGTHS, self.lengths)
+        table.put(kernels.BLOCK, np.frombuffer(self._block + b"\0", np.uint8))
         return table
 
 
@@ -176,17 +176,15 @@ class WordPieceEncoder:
         return {"_vocabulary": self._vocabulary}
 
     @cached_property
-    def _tokens(self) -> PieceTable:
+    def _tokens(self) -> SlotTable:
         from ..kernels.encoders import wordpiece_match  # noqa: F401 # declares the door that is made ready
         from ..kernels.encoders.piece_slots import N_PIECE_SLOTS, PieceSlot
         from ..kernels.machine import jit
 
         jit.make_ready("wordpiece")
-        table = PieceTable(N_PIECE_SLOTS)
-        table.put_array(
-            PieceSlot.TOKENS, build_double_array(without(self._vocabulary.tokens, misspelled(self._vocabulary)))
-        )
-        table.put(PieceSlot.UNKNOWN_ID, self._vocabulary.encoder.unknown_id)
+        table = SlotTable(N_PIECE_SLOTS)
+        table.put(PieceSlot.TOKENS, build_double_array(without(self._vocabulary.tokens, misspelled(self._vocabulary))))
+        table.put_number(PieceSlot.UNKNOWN_ID, self._vocabulary.encoder.unknown_id)
         return table
 
     @cached_property

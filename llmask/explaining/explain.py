@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -35,6 +36,9 @@ TOO_SHORT = "the document is not complete"
 NOT_FOUND = "no keyword was found that refuses it within limits.max_compile_work"
 BY_NUMBERS = "numbers that a keyword speaks of are written without exponent"
 REPEATED = "the key stands in the object already"
+
+
+Found = TypeVar("Found")
 
 
 class Embedded(NamedTuple):
@@ -119,8 +123,12 @@ def _explained(
     later = Later(
         lambda: _expected(sequence, source, taken[n_outside:]),
         lambda: _nearest(matcher, data) if is_token else _nearest(sequence, whole[len(taken) :]),
-        lambda: {} if begun else _relaxed(source, text),
-        lambda: [] if note == REPEATED else _others(source, text),
+        lambda: _within_limits(None if begun else source, {}, lambda one: relaxed_options(one, text)),
+        lambda: _within_limits(
+            source if text.is_whole and note != REPEATED else None,
+            [],
+            lambda one: Refusals(one).all_reasons(text),
+        ),
         lambda: matcher.grammar.dotted_rules(sequence),
     )
     return Explanation(matcher.store.tokenizer, len(taken), whole[len(taken) :], reason, later, note=note)
@@ -189,33 +197,18 @@ def _is_repeated(text: Text, byte: int) -> bool:
         return False
 
 
-def _others(source: Source | None, text: Text) -> list[Reason]:
-    """What else a schema refuses of a whole document."""
-    if source is None or not text.is_whole:
-        return []
-    try:
-        with metered(source.options.limits.max_compile_work, "max_compile_work"):
-            return Refusals(source).all_reasons(text)
-    except LimitExceeded:
-        return []
-
-
-def _relaxed(source: Source | None, text: Text) -> dict[str, Any]:
-    """Options that would take a text."""
-    if source is None:
-        return {}
-    try:
-        return relaxed_options(source, text)
-    except LimitExceeded:
-        return {}
+def _within_limits(source: Source | None, nothing: Found, find: Callable[[Source], Found]) -> Found:
+    """What is found of a schema, and nothing where there is none or that takes more work than compiling may."""
+    if source is not None:
+        with contextlib.suppress(LimitExceeded), metered(source.options.limits.max_compile_work, "max_compile_work"):
+            return find(source)
+    return nothing
 
 
 def _expected(sequence: Sequence, source: Source | None, taken: bytes) -> list[str]:
     """What may come next, in words."""
     words = named_bytes(sequence, sequence.configuration)
-    if source is not None:
-        with contextlib.suppress(LimitExceeded), metered(source.options.limits.max_compile_work, "max_compile_work"):
-            words = words_for(sequence, taken, Refusals(source).holding(taken))
+    words = _within_limits(source, words, lambda one: words_for(sequence, taken, Refusals(one).holding(taken)))
     words += named_tokens(sequence, sequence.configuration)
     end = "the end" if source is None else "the end of the document"
     return [*words, end] if sequence.is_accepting() else words

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..frontends.json_schema.meaning.place import SchemaAt
-from ..matching.expected import live_bytes
 from ..matching.json_reader import KEY, LITERAL, NOTHING, NUMBER, STRING, JsonSoFar
 from ..matching.sequence import ALL_TAKEN, Sequence
 
@@ -50,7 +49,7 @@ def words_for(sequence: Sequence, data: bytes, schemas: list[SchemaAt]) -> list[
     schemas : what holds for the value in progress, or the one that comes next.
     """
     document = JsonSoFar().after(data)
-    live = [chr(byte) for byte in live_bytes(sequence, sequence.configuration)]
+    live = [chr(byte) for byte in sequence.generation.live_bytes(sequence.configuration)]
     within, here = document.within, document.innermost
     is_key = within == KEY or (within == NOTHING and here is not None and here.is_object and here.key is None)
     texts = _declared(schemas) if is_key else (True, False, None) if within == LITERAL else _listed(schemas)

@@ -123,16 +123,21 @@ def _check_texts(place: Place, names: Sequence[str]) -> None:
             place.below(name).text()
 
 
+def _inside(place: Place, name: str, outer: str, inner: str, example: str) -> tuple[Place, tuple[str, ...]]:
+    """Where the fields of a format are, and "type" if it is one of them: chat completions have them a level below."""
+    if not place.has(name):
+        return place, ("type",)
+    place.check_fields(("type", name), (), outer)
+    return _object(place.below(name), inner, example), ()
+
+
 def _any_text(place: Place) -> Wanted:
     return Wanted("regex", ANY_TEXT, place.path)
 
 
 def _schema(place: Place) -> Wanted:
-    own: tuple[str, ...] = ("type",)
-    if place.has("json_schema"):
-        place.check_fields(("type", "json_schema"), (), "a response format with a schema")
-        place = _object(place.below("json_schema"), "a schema with its name", 'write {"name": ..., "schema": ...}')
-        own = ()
+    example = 'write {"name": ..., "schema": ...}'
+    place, own = _inside(place, "json_schema", "a response format with a schema", "a schema with its name", example)
     if not place.has("schema") and any(word in place.value for word in ("properties", "$ref", *({"type"} - {*own}))):
         place.refuse("the schema is given without the object that holds it", 'write {"name": ..., "schema": {...}}')
     place.check_fields(("schema",), (*own, *NAMES, "strict"), "a schema with its name")
@@ -149,11 +154,8 @@ def _schema_in(place: Place) -> Wanted:
 
 
 def _custom(place: Place) -> Wanted:
-    own: tuple[str, ...] = ("type",)
-    if place.has("custom"):
-        place.check_fields(("type", "custom"), (), "a custom tool")
-        place = _object(place.below("custom"), "a custom tool", 'write {"name": ..., "format": ...}')
-        own = ()
+    example = 'write {"name": ..., "format": ...}'
+    place, own = _inside(place, "custom", "a custom tool", "a custom tool", example)
     place.check_fields((), (*own, *NAMES, "format", *OF_SERVERS), "a custom tool")
     _check_texts(place, NAMES)
     if not place.has("format"):
@@ -166,11 +168,8 @@ def _custom(place: Place) -> Wanted:
 
 
 def _grammar(place: Place) -> Wanted:
-    own: tuple[str, ...] = ("type",)
-    if place.has("grammar"):
-        place.check_fields(("type", "grammar"), (), "the format of a grammar")
-        place = _object(place.below("grammar"), "a grammar", 'write {"syntax": "lark", "definition": ...}')
-        own = ()
+    example = 'write {"syntax": "lark", "definition": ...}'
+    place, own = _inside(place, "grammar", "the format of a grammar", "a grammar", example)
     place.check_fields(("syntax", "definition"), own, "a grammar")
     syntax, definition = place.below("syntax"), place.below("definition")
     if syntax.text() not in SYNTAXES:

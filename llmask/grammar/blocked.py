@@ -31,7 +31,6 @@ at pairs of which one goes on with a separator, for (3) at all pairs, MOST_STEPS
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import inf
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
@@ -42,13 +41,13 @@ from llmask.grammar.derivations import Rests
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN, SKIP, SKIP_LATE
 from llmask.grammar.overlaps import Overlaps, following
 from llmask.grammar.rules import Rules
-from llmask.grammar.tails import Edge, Network
+from llmask.grammar.tails import Edge, Network, union
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
     from llmask.regex.strings import Strings
 
-END = 1 << 256  # beside the bits of bytes: the text may end, or a token may come that the grammar names
+END = 1 << 256  # besides the bits of bytes: the text may end, or a token may come that the grammar names
 MOST_STATES = 1000  # of a lexeme that is walked through
 MOST_EDGES = 100  # of grammars whose pairs of lexemes are all compared
 MOST_STEPS = 500
@@ -138,14 +137,7 @@ class _Look:
 
     def named(self, network: Network, edges: list[tuple[int, Edge]]) -> list[Blocked]:
         """The same with the first lexeme of those that have to follow."""
-        scans = [edge for here in network.edges for edge in here if edge.kind == SCAN]
-        own = [0] * len(network.edges)
-        number = 0
-        for state, here in enumerate(network.edges):
-            for edge in here:
-                if edge.kind == SCAN:
-                    own[state] |= 1 << number
-                    number += 1
+        scans, own = network.scans()
         may_follow = following(network, own)
         return [
             Blocked(edge.symbol, scans[_lowest(may_follow[edge.target])].symbol, self._rules.state_rules[state])
@@ -181,7 +173,7 @@ class _Look:
                     seen.add(target)
                     waiting.append(target)
                     if self._nodes.is_nullable(target):
-                        taken &= _union(way.members for way in self._strings.ways(target))
+                        taken &= union(1 << byte for way in self._strings.ways(target) for byte in way.members)
         except LimitExceeded:
             return 0
         return taken if len(seen) <= MOST_STATES else 0
@@ -200,14 +192,6 @@ def _in_order(network: Network) -> list[int]:
                     seen.add(target)
                     order.append(target)
     return order
-
-
-def _union(sets: Iterable[bytes]) -> int:
-    found = 0
-    for members in sets:
-        for byte in members:
-            found |= 1 << byte
-    return found
 
 
 def _lowest(bits: int) -> int:
@@ -251,9 +235,7 @@ class _Conditions:
         self._strings = strings
         self._priorities = priorities
         self._first = {lexeme: nodes.first_bytes(lexeme) for lexeme in priorities}
-        self._all_first = 0
-        for first in self._first.values():
-            self._all_first |= first
+        self._all_first = union(self._first.values())
 
     def has_separator(self, ignored: int) -> bool:
         """Condition (2)."""

@@ -238,7 +238,7 @@ class Rests:
 
 
 class Step(NamedTuple):
-    """What may come next: a lexeme (or NO_LEXEME), the place behind it, and the bytes that both take at least."""
+    """What may come next: a lexeme (or NO_LEXEME), the place after it, and the bytes that both take at least."""
 
     lexeme: int
     place: int
@@ -327,7 +327,7 @@ class Derivations:
 
 
 def value_after(rules: Rules, guard: int, value: Value, adds_text: bool = False) -> Value | None:
-    """What a run counts or carries behind a guard, None where it does not pass."""
+    """What a run counts or carries after a guard, None where it does not pass."""
     if guard == NO_GUARD and not adds_text:
         return value
     kind, *fields = rules.guards[guard * GUARD_FIELDS : (guard + 1) * GUARD_FIELDS]

@@ -23,7 +23,7 @@ FIRST_NODE = 2
 NODE_FIELDS = 3  # member, node where it is absent, node where it is there
 NODES_A_UNIT = 6  # numbers of nodes that are looked at
 MAX_NODES = 500_000  # of one object, 100 MB
-LAST = 2**31 - 1  # the member that the ends FALSE and TRUE stand for: behind all others
+LAST = 2**31 - 1  # the member that the ends FALSE and TRUE stand for: after all others
 
 
 class Diagrams:
@@ -90,16 +90,15 @@ class Diagrams:
 
     def absent(self, members: Iterable[int]) -> int:
         """The condition that none of some members is there."""
-        found = TRUE
-        for member in sorted({*members}, reverse=True):
-            found = self._node(member, found, FALSE)
-        return found
+        return self._one_of(members, TRUE, FALSE)
 
     def present(self, members: Iterable[int]) -> int:
         """The condition that one of some members is there, or more."""
-        found = FALSE
+        return self._one_of(members, FALSE, TRUE)
+
+    def _one_of(self, members: Iterable[int], found: int, there: int) -> int:
         for member in sorted({*members}, reverse=True):
-            found = self._node(member, found, TRUE)
+            found = self._node(member, found, there)
         return found
 
     def between(self, members: Iterable[int], low: int, high: int | None = None) -> int:
@@ -162,7 +161,7 @@ class Diagrams:
         return number
 
     def _below(self, condition: int) -> list[int]:
-        """The nodes of a condition, each behind those that it leads to."""
+        """The nodes of a condition, each after those that it leads to."""
         found: set[int] = set()
         waiting = [condition]
         while waiting:

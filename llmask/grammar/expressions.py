@@ -34,9 +34,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import MakeLate, Rules
 
 
 class Ending(NamedTuple):
@@ -366,7 +367,7 @@ class Grammar:
     start : the rule that derives whole documents.
     ignored : may stand between any two lexemes, before the first and after the last, any number of times.
     ignores_once : it is not matched twice in a row.
-    attributes : what is said of rules beside what they derive.
+    attributes : what is said of rules besides what they derive.
     parametric : rules that have a parameter.
     places : where rules are defined, for errors ("line 3, column 1", and lines that show it) and warnings (the first).
     """
@@ -397,6 +398,22 @@ class Grammar:
         ]
         ignored = [f"%ignore {written(lexeme)}" for lexeme in self.ignored]
         return "\n".join([*lines, *([""] if terminals or ignored else []), *terminals, *ignored])
+
+
+class Lowered(NamedTuple):
+    """What a grammar in text is made into: rules, what their author should know, and the grammar that they were.
+
+    regions   attributes of the rules whose terminals are sampled or closed in a way of their own
+    is_exact  the rules are for exact lexing (exact/fusing.py)
+    make_late writes the states that late skips lead to, where there are some
+    """
+
+    rules: Rules
+    warnings: list[str]
+    grammar: Grammar | None = None
+    regions: Mapping[int, Attributes] = MappingProxyType({})
+    is_exact: bool = False
+    make_late: MakeLate | None = None
 
 
 ANYTHING, NO_CHOICE, ONE_PART = range(3)  # what may stand somewhere without parentheses

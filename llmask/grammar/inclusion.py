@@ -24,9 +24,7 @@ from typing import TYPE_CHECKING
 
 from llmask.grammar.kinds import (
     CALL,
-    CALL_NEW,
     COUNT,
-    EDGE_FIELDS,
     GUARD_FIELDS,
     NO_GUARD,
     PRIORITY_FIELDS,
@@ -36,7 +34,7 @@ from llmask.grammar.kinds import (
     RuleId,
     StateId,
 )
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import Rules, compares_values, each_edge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +73,7 @@ class _Inclusion:
         self.rules = rules
         self.other = other
         self.edges = _edges_of(other)
-        assert all(edge[0] < CALL_NEW for edges in self.edges.values() for edge in edges), "its caller has seen to it"
+        assert not compares_values(other), "its caller has seen to it"
         self.finals = _finals_of(other)
         columns = [other.priorities[n::PRIORITY_FIELDS] for n in range(PRIORITY_FIELDS)]
         self.priorities = dict(zip(columns[0], columns[1], strict=True)) if is_greedy else {}
@@ -100,7 +98,7 @@ class _Inclusion:
         return rule
 
     def _with_ends(self, inside: RuleId) -> RuleId:
-        """What is ignored behind a rule, or by itself where the rule derives the empty string."""
+        """What is ignored after a rule, or by itself where the rule derives the empty string."""
         rules = self.rules
         rule = rules.rule(f"{self.other.names[self.other.start]} and what is ignored")
         begin, end = rules.start_state(rule), rules.state(rule)
@@ -181,7 +179,7 @@ class _Inclusion:
         return set(range(len(self.other.names))) - others - {self.other.start}
 
     def _spaced(self, rule: RuleId, state: StateId, nothing_read: bool) -> StateId:
-        """The state behind `state` and what is ignored there."""
+        """The state after `state` and what is ignored there."""
         if self.other.ignored is None or (nothing_read and not self.spaced_ends):
             return state
         spaced = self.rules.state(rule)
@@ -199,8 +197,7 @@ class _Inclusion:
 
 def _edges_of(rules: Rules) -> dict[int, list[Edge]]:
     found: dict[int, list[Edge]] = {}
-    for number, at in enumerate(range(0, len(rules.edges), EDGE_FIELDS)):
-        state, kind, symbol, target, guard = rules.edges[at : at + EDGE_FIELDS]
+    for number, (state, kind, symbol, target, guard) in enumerate(each_edge(rules.edges)):
         found.setdefault(state, []).append((kind, symbol, target, guard, number))
     return found
 
@@ -218,7 +215,7 @@ def _empty_rules(rules: Rules, edges: Mapping[int, list[Edge]]) -> set[int]:
     found: set[int] = set()
 
     def counted(guard: int, count: int) -> int:
-        """The count behind a guard, or -1."""
+        """The count after a guard, or -1."""
         if guard == NO_GUARD:
             return count
         kind, low, high, add, cap = rules.guards[guard * GUARD_FIELDS : (guard + 1) * GUARD_FIELDS]

@@ -32,6 +32,7 @@ from llmask.grammar.expressions import (
     Grammar,
     Inclusion,
     Lexeme,
+    Lowered,
     Reference,
     Repeat,
     Sequence,
@@ -41,7 +42,6 @@ from llmask.grammar.expressions import (
     sequence,
 )
 from llmask.grammar.kinds import RuleId, StateId
-from llmask.grammar.lowered import Lowered
 from llmask.grammar.lowering import Lowering
 from llmask.grammar.rules import Rules
 

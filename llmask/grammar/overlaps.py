@@ -18,15 +18,13 @@ In: `Rules`. Out: pairs of lexemes, or that it is not decided. Cost: some ms for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import reduce
-from operator import or_
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN, SKIP
 from llmask.grammar.rules import Rules
-from llmask.grammar.tails import Network, closure
+from llmask.grammar.tails import Network, bits_of, closure, union
 from llmask.regex.word_lists import stems_of
 from llmask.work import spend
 
@@ -71,8 +69,8 @@ class Overlaps:
         self.nodes = nodes
         self.n_steps = n_steps
         network = Network(rules)
-        expected = _expected(network)
-        edges = [edge for edges in network.edges for edge in edges if edge.kind == SCAN]
+        edges, own = network.scans()
+        expected = following(network, own)  # for each state, the edges that may come next: FIRST and FOLLOW
         numbers: dict[int, int] = {}
         for edge in edges:
             numbers.setdefault(edge.symbol, len(numbers))
@@ -93,7 +91,7 @@ class Overlaps:
                 self.is_whole = False
                 return
             found: dict[int, set[int]] = {}
-            for number in _bits(bits):
+            for number in bits_of(bits):
                 found.setdefault(numbers[edges[number].symbol], set()).add(self._place(targets[number]))
             if rules.ignored is not None:
                 found.setdefault(numbers[rules.ignored], set()).add(place)
@@ -101,9 +99,9 @@ class Overlaps:
         self.first = [self._extensions(nodes.EPSILON, node)[0] for node in self.lexemes]
         beginning = [0] * 256  # for each byte, the lexemes that may begin with it
         for lexeme, first in enumerate(self.first):
-            for byte in _bits(first):
+            for byte in bits_of(first):
                 beginning[byte] |= 1 << lexeme
-        self.related = [_union(beginning[byte] for byte in _bits(first)) for first in self.first]
+        self.related = [union(beginning[byte] for byte in bits_of(first)) for first in self.first]
         self._tell_stems_apart()
         self.first_of_place = [self._first_of(found) for found in self.after]
         self.pairs: set[tuple[int, int]] = set()
@@ -125,11 +123,11 @@ class Overlaps:
             spend(len(stem) // 32)
             for end in range(1, len(stem) + 1):
                 shorter = having.get(stem[:end], 0)
-                for lexeme in _bits(shorter):
+                for lexeme in bits_of(shorter):
                     near[lexeme] |= lexemes
-                for lexeme in _bits(lexemes) if shorter else ():
+                for lexeme in bits_of(lexemes) if shorter else ():
                     near[lexeme] |= shorter
-        every = _union(1 << lexeme for lexeme in near)
+        every = union(1 << lexeme for lexeme in near)
         for lexeme, bits in near.items():
             self.related[lexeme] = self.related[lexeme] & ~every | bits
 
@@ -140,7 +138,7 @@ class Overlaps:
         return found
 
     def _first_of(self, lexemes: dict[int, set[int]]) -> int:
-        return _union(self.first[lexeme] for lexeme in lexemes)
+        return union(self.first[lexeme] for lexeme in lexemes)
 
     def _extensions(self, one: int, other: int) -> tuple[int, bool]:
         try:
@@ -176,7 +174,7 @@ class Overlaps:
         return [self.lexemes[after] for after in sorted(following)]
 
     def look(self, one: int, other: int) -> set[tuple[int, int]]:
-        """Compare the lexemes of two places; the pairs of places behind lexemes that may end together."""
+        """Compare the lexemes of two places; the pairs of places after lexemes that may end together."""
         mine, theirs = self.after[one], self.after[other]
         found: set[tuple[int, int]] = set()
         expected = sum(1 << lexeme for lexeme in theirs)
@@ -186,7 +184,7 @@ class Overlaps:
             spend(STEP_WORK * max(min(rivals_of_it.bit_count(), self.n_steps - FREE_STEPS), 0))
             if self.n_steps > MOST_STEPS:
                 break
-            for rival in _bits(rivals_of_it):
+            for rival in bits_of(rivals_of_it):
                 rivals = theirs[rival]
                 self._compare(lexeme, targets, rival)
                 self._compare(rival, rivals, lexeme)
@@ -198,7 +196,7 @@ class Overlaps:
         return found
 
     def _compare(self, lexeme: int, targets: set[int], rival: int) -> None:
-        followers = _union(self.first_of_place[target] for target in targets)
+        followers = union(self.first_of_place[target] for target in targets)
         if followers and followers & self._extensions(self.lexemes[lexeme], self.lexemes[rival])[0]:
             self.pairs.add((self.lexemes[lexeme], self.lexemes[rival]))
 
@@ -213,26 +211,14 @@ class Overlaps:
             for lexeme, behind in found.items():
                 targets[lexeme] |= behind
         for lexeme in range(len(self.lexemes)):
-            for rival in _bits(self.related[lexeme]):
+            for rival in bits_of(self.related[lexeme]):
                 self._compare(lexeme, targets[lexeme], rival)
         return self.pairs
 
 
-def _expected(network: Network) -> list[int]:
-    """For each state, the edges over lexemes that may come next, in its own rule or behind it (FIRST and FOLLOW)."""
-    own = [0] * len(network.edges)
-    number = 0
-    for state, edges in enumerate(network.edges):
-        for edge in edges:
-            if edge.kind == SCAN:
-                own[state] |= 1 << number
-                number += 1
-    return following(network, own)
-
-
 def following(network: Network, own: Sequence[int], at_end: int = 0) -> list[int]:
     """For each state, the union of the bit sets `own` of all states that the next lexeme may leave, in its own rule or
-    behind it; of `at_end`, too, where nothing has to come any more.
+    after it; of `at_end`, too, where nothing has to come any more.
     """
     rules = network.rules
     n_states = len(network.edges)
@@ -262,17 +248,3 @@ def following(network: Network, own: Sequence[int], at_end: int = 0) -> list[int
                     callers[edge.symbol].append(rules.state_rules[state])
     follow = closure(callers, behind)
     return [inner[state] | (follow[rules.state_rules[state]] if ends[state] else 0) for state in range(n_states)]
-
-
-def _union(sets: Iterable[int]) -> int:
-    return reduce(or_, sets, 0)
-
-
-def _bits(bits: int) -> list[int]:
-    """Places of the bits that are set."""
-    found = []
-    while bits:
-        lowest = bits & -bits
-        found.append(lowest.bit_length() - 1)
-        bits ^= lowest
-    return found

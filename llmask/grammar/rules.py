@@ -53,7 +53,7 @@ In: calls of a frontend. Out: flat `array('i')` columns. Cost: about half a micr
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from llmask.grammar.notation import Network
 
 MOST_WRITTEN = 500  # copies of a rule that are remembered, of 1.2 KB for the one of any JSON value
+MakeLate = Callable[[int], int]
 MakeVariant = Callable[[RuleId, list[bytes]], RuleId | None]
 """Writes the rule that derives what a rule does without some texts into the same `Rules`, and returns it; None where
 nothing is left. Rules, states and guards are only added. For the same rule and texts (their order aside) it may be
@@ -408,6 +409,16 @@ class Rules:
         return other
 
 
+def each_edge(edges: array[int]) -> Iterator[tuple[int, ...]]:
+    """State, kind, symbol, next state and guard of each edge."""
+    return zip(*(edges[field::EDGE_FIELDS] for field in range(EDGE_FIELDS)), strict=True)
+
+
+def compares_values(rules: Rules) -> bool:
+    """Whether rules call for new values, whose texts are compared."""
+    return any(kind >= CALL_NEW for kind in rules.edges[1::EDGE_FIELDS])
+
+
 def one_lexeme(node: int, is_nullable: bool) -> Rules:
     """Rules whose documents are the strings of one regex node."""
     rules = Rules()
@@ -475,8 +486,7 @@ def network_of(rules: Rules, lexeme: Callable[[int], str]) -> Network:
     said = rules.priorities
     priorities = {said[at]: (said[at + 1], said[at + 2] != 0) for at in range(0, len(said), PRIORITY_FIELDS)}
     edges: dict[int, list[Edge]] = {}
-    for number, at in enumerate(range(0, len(rules.edges), EDGE_FIELDS)):
-        state, kind, symbol, target, guard = rules.edges[at : at + EDGE_FIELDS]
+    for number, (state, kind, symbol, target, guard) in enumerate(each_edge(rules.edges)):
         follows = rules.late_states.get(symbol) if kind == SKIP_LATE else target
         edge = Edge(kind, symbol, follows, guards[guard], *priorities.get(number, ()))
         edges.setdefault(state, []).append(edge)
@@ -493,11 +503,7 @@ def rules_text(rules: Rules) -> str:
     text = RuleText(network_of(rules, rules.lexeme_text))
     order = sorted(range(len(rules.names)), key=lambda rule: rule != rules.start)
     lines = [text.rule(rule) for rule in order]
-    used = {
-        symbol
-        for kind, symbol in zip(rules.edges[1::EDGE_FIELDS], rules.edges[2::EDGE_FIELDS], strict=True)
-        if kind == SCAN
-    }
+    used = {symbol for _, kind, symbol, _, _ in each_edge(rules.edges) if kind == SCAN}
     known = {one.name: one.text for one in rules.terminals if one.name is not None and one.node in used}
     below = [f"{name}: {text}" for name, text in known.items()]
     if rules.ignored is not None:

@@ -28,10 +28,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, NO_GUARD, PRIORITY_FIELDS, SCAN, SKIP, GuardId, RuleId, StateId
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import Rules, each_edge
 from llmask.work import spend
 
 
@@ -89,6 +91,21 @@ def closure(successors: Sequence[Sequence[int]], own: Sequence[int]) -> list[int
     return reached
 
 
+def union(sets: Iterable[int]) -> int:
+    """The union of bit sets."""
+    return reduce(or_, sets, 0)
+
+
+def bits_of(bits: int) -> list[int]:
+    """Places of the bits that are set."""
+    found = []
+    while bits:
+        lowest = bits & -bits
+        found.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return found
+
+
 MOST_STATES = 30_000  # copies of states that all circles of rules may take, those of few states first; 10 us each
 FREE_EDGES = 2000
 EDGE_WORK = 3  # units for an edge beyond these: who looks at a network has written it, and goes over it several times
@@ -124,8 +141,7 @@ class Network:
             rules.priorities[at]: rules.priorities[at + 1 : at + PRIORITY_FIELDS]
             for at in range(0, len(rules.priorities), PRIORITY_FIELDS)
         }
-        columns = (rules.edges[field::EDGE_FIELDS] for field in range(EDGE_FIELDS))
-        for number, (state, kind, symbol, target, guard) in enumerate(zip(*columns, strict=True)):
+        for number, (state, kind, symbol, target, guard) in enumerate(each_edge(rules.edges)):
             priority, is_bare = priorities.get(number, (0, 0))
             self.edges[state].append(Edge(kind, symbol, target, guard, priority, is_bare))
         self.finals: list[list[int]] = [[] for _ in range(n_states)]
@@ -134,6 +150,17 @@ class Network:
         self.states: list[list[int]] = [[] for _ in rules.names]
         for state, rule in enumerate(rules.state_rules):
             self.states[rule].append(state)
+
+    def scans(self) -> tuple[list[Edge], list[int]]:
+        """The edges over lexemes, and for each state the bit set of the numbers of those that leave it."""
+        found: list[Edge] = []
+        own = [0] * len(self.edges)
+        for state, edges in enumerate(self.edges):
+            for edge in edges:
+                if edge.kind == SCAN:
+                    own[state] |= 1 << len(found)
+                    found.append(edge)
+        return found, own
 
     def may_end(self) -> list[bool]:
         """For each state, whether its rule may end there without another byte."""
@@ -146,7 +173,7 @@ class Network:
         return may_end(self.rules, steps)
 
 
-def may_end(rules: Rules, edges: Iterable[tuple[int, int, int, int]]) -> list[bool]:
+def may_end(rules: Rules, edges: Iterable[tuple[int, ...]]) -> list[bool]:
     """For each state, whether its rule may end there without another byte.
 
     Parameters
@@ -278,11 +305,7 @@ def chain(rules: Rules) -> Rules:
 
     Guards are not looked at.
     """
-    edges = [
-        (state, kind, symbol, target)
-        for state, kind, symbol, target in zip(*(rules.edges[n::EDGE_FIELDS] for n in range(4)), strict=True)
-        if kind != SCAN
-    ]
+    edges = [edge[:4] for edge in each_edge(rules.edges) if edge[1] != SCAN]
     ends = may_end(rules, edges)
     calls: list[list[int]] = [[] for _ in rules.names]
     for state, kind, symbol, target in edges:

@@ -151,7 +151,6 @@ class Room:
 
     Attributes
     ----------
-    matcher : as it was given; another one may take its place.
     is_near : whether the next mask has to look at the budget.
     """
 
@@ -162,9 +161,8 @@ class Room:
         self._n_written = n_written
         self._n_drafts = n_drafts
         self._n_before = 0  # written before the grammar began, as far as is known
-        self._seen_at = self._free_above = (
-            0  # tokens left between which nothing has to be looked at, the first included
-        )
+        # numbers of tokens left between which nothing has to be looked at, the first included
+        self._seen_at = self._free_above = 0
 
     def left(self, n_taken: int) -> int:
         """How many tokens may still be written, at least 1.
@@ -192,7 +190,7 @@ class Room:
         self.is_near, self._seen_at, self._free_above = n == 0, left, left - max(n, 1)
 
     def is_free(self, n_taken: int, n_drafts: int) -> bool:
-        """Whether neither the next mask nor those behind some drafts have to look at the budget."""
+        """Whether neither the next mask nor those after some drafts have to look at the budget."""
         self.look(n_taken)
         return not self.is_near and self.left(n_taken) - n_drafts > self._free_above
 

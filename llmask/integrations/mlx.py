@@ -26,19 +26,15 @@ import numpy.typing as npt
 
 from llmask.errors import LlmaskError
 from llmask.mask.apply import BITS_PER_WORD
-from llmask.samplers.prefixes import BatchMasks, allows_any, beyond_logits, checked_max_tokens
-from llmask.samplers.watching import row_watch
+from llmask.samplers.prefixes import TextProcessor, allows_any, beyond_logits
 
 if TYPE_CHECKING:
     import mlx.core as mx
 
-    from llmask.samplers.prefixes import AnyGrammar
-    from llmask.samplers.watching import OnEvent, OnValue
-
 __all__ = ["GrammarLogitsProcessor", "apply_bitmask"]
 
 
-class GrammarLogitsProcessor:
+class GrammarLogitsProcessor(TextProcessor):
     """Logits processor for one sequence of mlx-lm: `generate_step`, `stream_generate`, `BatchGenerator`, drafts.
 
     When processors before this one left no allowed token, the grammar wins: its tokens become equally likely.
@@ -67,23 +63,6 @@ class GrammarLogitsProcessor:
     VocabularyError
         when called and the model has fewer logits than the grammar has tokens, by more than padding explains.
     """
-
-    def __init__(
-        self,
-        grammar: AnyGrammar,
-        prompt_length: int | None = None,
-        max_tokens: float | None = None,
-        on_limit: str = "finish",
-        *,
-        on_value: OnValue | None = None,
-        on_event: OnEvent | None = None,
-    ) -> None:
-        watch = row_watch(on_value, on_event)
-        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit, watch)
-
-    def reset(self) -> None:
-        """Forget the prompt and what was generated: the next call begins another text."""
-        self._masks.reset()
 
     def finish(self, tokens: Any = None) -> None:
         """Tell `on_value` and `on_event` what is still to be told, after the generation; the end once.

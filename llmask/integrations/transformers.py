@@ -31,8 +31,8 @@ import numpy as np
 
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LlmaskError
-from llmask.mask.apply import allocate_bitmask
-from llmask.samplers.prefixes import AnyGrammar, PrefixTable, allows_any, beyond_logits, check_width, id_mask
+from llmask.mask.apply import allocate_bitmask, id_mask
+from llmask.samplers.prefixes import AnyGrammar, PrefixTable, allows_any, beyond_logits, check_width
 from llmask.samplers.transformers import GrammarLogitsProcessor, masked_scores
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class ContinuousBatchingGrammars:
             ends = {*grammar.tokenizer.eos_ids, *np.atleast_1d(state.eos_token_id or ()).tolist()}
             ends = {token for token in ends if 0 <= token < self._n_logits}
             # without any it goes on, with its error
-            mask[row] = id_mask(ends, 32 * mask.shape[1]) if ends else -1
+            mask[row] = id_mask(ends, mask.shape[1]) if ends else -1
 
     def _fill_after(self, mask: npt.NDArray[np.int32], row: int, state: Any, table: PrefixTable) -> None:
         written = state.to_generation_output().generated_tokens  # also what a request has that was begun again

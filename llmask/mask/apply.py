@@ -81,6 +81,18 @@ def allocate_bitmask(batch: int, vocab_size: int) -> npt.NDArray[np.int32]:
         ) from None
 
 
+def packed(is_allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+    """A row of a bitmask, int32[n_words], that allows these tokens: bool[32 * n_words]."""
+    return np.packbits(is_allowed, bitorder="little").view(np.int32)
+
+
+def id_mask(ids: Iterable[int], n_words: int) -> npt.NDArray[np.int32]:
+    """The row of a bitmask, int32[n_words], that allows these tokens alone; those beyond it are left out."""
+    flags = np.zeros(BITS_PER_WORD * n_words, bool)
+    flags[[token for token in ids if token < len(flags)]] = True
+    return packed(flags)
+
+
 def apply_bitmask(
     logits: npt.NDArray[Any] | torch.Tensor,
     mask: npt.NDArray[np.int32] | torch.Tensor,

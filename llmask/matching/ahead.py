@@ -14,7 +14,6 @@ In: sequences. Out: masks in the tables of their grammars. Cost: 1 us for a mask
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from queue import Empty, SimpleQueue
 import numpy as np
 
 from ..errors import LlmaskError
+from ..forks import OfProcess
 from ..kernels import engine
 from ..kernels.tables.kinds import Fill
 from ..kernels.tables.operations import Operation
@@ -64,8 +64,7 @@ class _Reader:
             del asked  # an idle thread keeps no grammar
 
 
-_reader: _Reader | None = None
-_making = threading.Lock()
+_reader = OfProcess(_Reader, lambda reader: reader.thread.is_alive())
 _scratch = threading.local()
 
 
@@ -76,7 +75,7 @@ def read_ahead(sequence: Sequence) -> bool:
     """
     if not sequence.follows_grammar or not is_missing(sequence):
         return False
-    reader = _started()
+    reader = _reader.get()
     if reader.asked.qsize() >= MOST_WAITING:
         return False
     reader.asked.put((sequence.generation, sequence.configuration))
@@ -85,7 +84,7 @@ def read_ahead(sequence: Sequence) -> bool:
 
 def read_beside(parts: Iterator[int]) -> None:
     """Have the helping thread do some work while nobody asks it for a mask, part by part, and not at once."""
-    reader = _started()
+    reader = _reader.get()
     if reader.asked.qsize() < MOST_WAITING:
         reader.asked.put(parts)
 
@@ -97,22 +96,3 @@ def is_missing(sequence: Sequence) -> bool:
     if row is None or row.shape[1] < n_words:
         row = _scratch.row = np.zeros((1, n_words), np.int32)
     return bool(engine.fill_mask(sequence.cell_address, row, 0) == Fill.MISS)
-
-
-def _started() -> _Reader:
-    global _reader
-    with _making:
-        if _reader is None or not _reader.thread.is_alive():
-            _reader = _Reader()
-        return _reader
-
-
-def _forget_thread() -> None:
-    """A forked child has none of its parent's threads."""
-    global _reader, _making
-    _reader = None
-    _making = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_thread)

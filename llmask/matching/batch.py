@@ -201,27 +201,28 @@ class Batch:
         return sum(sequence is not None and read_ahead(sequence) for sequence in self._sequences)
 
 
+def _one_each(values: Any, n: int, what: str, or_none: str = "") -> list[Any]:
+    """What is given for each of `n` matchers."""
+    found = listed(values.tolist() if hasattr(values, "tolist") else values, f"{what}s")
+    if len(found) != n:
+        raise LlmaskError(f"{n} matchers, but {len(found)} {what}s", help=f"give one {what}{or_none} for each matcher")
+    return found
+
+
 def _each_integer(values: Any, n: int, what: str) -> list[int]:
     """One integer for each of `n` matchers."""
-    numbers = listed(values.tolist() if hasattr(values, "tolist") else values, f"{what}s")
-    if len(numbers) != n:
-        raise LlmaskError(f"{n} matchers, but {len(numbers)} {what}s", help=f"give one {what} for each matcher")
-    return [value if type(value) is int else as_integer(value, f"a {what}") for value in numbers]
+    return [value if type(value) is int else as_integer(value, f"a {what}") for value in _one_each(values, n, what)]
 
 
 def _checked_budgets(budgets: Any, n: int) -> list[int | None]:
     """The budget of each of `n` matchers, or None."""
-    found = listed(budgets, "budgets")
-    if len(found) != n:
-        raise LlmaskError(f"{n} matchers, but {len(found)} budgets", help="give one budget, or None, for each matcher")
+    found = _one_each(budgets, n, "budget", ", or None,")
     return [None if budget is None else checked_budget(budget) for budget in found]
 
 
 def _checked_rows(rows: Any, n: int, words: Any) -> Any:
     """The rows as int64[n]."""
-    chosen = [as_integer(row, "a row") for row in listed(rows, "rows")]
-    if len(chosen) != n:
-        raise LlmaskError(f"{n} matchers, but {len(chosen)} rows", help="give one row for each matcher")
+    chosen = _each_integer(rows, n, "row")
     if len(set(chosen)) != n:
         raise LlmaskError(f"a row is given twice: {chosen}", help="give each matcher a row of its own")
     for row in chosen:

@@ -1,20 +1,20 @@
-"""Masks within a budget: only tokens behind which the document can be ended with the tokens that are left.
+"""Masks within a budget: only tokens after which the document can be ended with the tokens that are left.
 
     U(c)     tokens that certainly suffice to end from a configuration, end of sequence included: a way is known, so U
              is at least the true minimum (matching/finish.py)
     budget   n tokens still to be written, the next one and the end of sequence included
-    mask     the grammar's tokens with U(behind the token) + 1 <= n
+    mask     the grammar's tokens with U(after the token) + 1 <= n
 
-Where U(c) <= n one of these tokens, that of U's way, has U(behind it) <= U(c) - 1, so a budget that was kept is always
+Where U(c) <= n one of these tokens, that of U's way, has U(after it) <= U(c) - 1, so a budget that was kept is always
 kept (matching/finish.py says where U is guessed: values that must not repeat). U may fall when a shorter way is found
 and never rises; sequences that move to other tables take their way along. A budget that is lowered below U allows the
-tokens behind which U is least. At the start it is refused, after a search for a shorter way: what is stated is the
+tokens after which U is least. At the start it is refused, after a search for a shorter way: what is stated is the
 minimum if that search came to its end.
 
-With more tokens left than the greatest U behind a configuration's tokens, the grammar's own mask stands; so it does
+With more tokens left than the greatest U after a configuration's tokens, the grammar's own mask stands; so it does
 without a look at them while a jump more is left than U(c): what a token may add to the end, as is taken (`Ends.jump`).
 
-In: a sequence, a budget. Out: its bitmask. Cost: where the end is far 0.3 us beside the mask; of a configuration that
+In: a sequence, a budget. Out: its bitmask. Cost: where the end is far 0.3 us besides the mask; of a configuration that
 is met for the first time some milliseconds (128,256 tokens: median 0.06, 99 % 37); a known mask near the end 50 to 300
 us.
 """
@@ -26,12 +26,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import as_bitmask, as_integer, no_such_row
+from ..arguments import as_integer, as_row
 from ..errors import BudgetError, LimitExceeded, LlmaskError
 from ..kernels.finish.paths import FIRST_TOKEN, NO_BOUND
 from ..kernels.machine.constants import NO_TOKEN
 from ..kernels.mask.configurations import ENDED, REFUSED
 from ..kernels.tables.operations import Operation
+from ..mask.apply import packed
 from ..work import Meter, in_parts, metered, share, unmetered
 from .finish import SLACK, Inside, Int32s, Reach, ends_of, has_ends
 
@@ -46,10 +47,7 @@ def fill_within(sequence: Sequence, bitmask: Any, row: int, budget: Any) -> bool
     n = checked_budget(budget)
     if restricts_nothing(sequence, n):
         return None
-    words = as_bitmask(bitmask)
-    row = as_integer(row, "a row")
-    if not 0 <= row < len(words) or words.shape[1] < sequence.store.n_words:
-        raise no_such_row(row, words, sequence.store.n_words)
+    words, row = as_row(bitmask, row, sequence.store.n_words)
     sequence.make_room()
     with sequence.store.lock, metered(sequence.store.limits.max_step_work, "max_step_work"):
         ends = ends_of(sequence.generation)
@@ -106,7 +104,7 @@ def _write_mask(sequence: Sequence, reach: Reach, inside: Inside, most: int, is_
     for group in np.flatnonzero(reach.inside_bounds <= most).tolist():
         flags[inside.tokens[inside.first[group] : inside.first[group + 1]]] = True
     flags[reach.tokens] = reach.bounds <= most
-    words[:] = np.packbits(flags, bitorder="little").view(np.int32)
+    words[:] = packed(flags)
     return bool(np.count_nonzero(flags) < tokenizer.vocab_size)
 
 

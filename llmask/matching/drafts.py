@@ -93,7 +93,7 @@ def _walk_compiled(sequence: Sequence, words: Any, next_token: Nodes, next_sibli
 
 
 def _built_after(sequence: Sequence, configuration: int, token: int) -> int:
-    """The configuration behind a token, which is built; REFUSED."""
+    """The configuration after a token, which is built; REFUSED."""
     reached = sequence.generation.run(Operation.ACCEPT, configuration, token)
     is_end = token in sequence.store.tokenizer.eos_ids
     if reached == REFUSED and is_end and engine.is_accepting(sequence.grammar_address, configuration):

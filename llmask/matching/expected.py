@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..arguments import shown
 from ..kernels import engine
 from ..kernels.tables.operations import Operation
@@ -26,12 +24,8 @@ def may_be_named(sequence: Sequence, configuration: int) -> bool:
 
 def named_ranges(sequence: Sequence, configuration: int) -> list[tuple[int, int]]:
     """First and last ids of the tokens that the grammar names, each range once; ranges may overlap."""
-    numbers = np.zeros(0, np.int32)
-    n = sequence.run(Operation.NAMED_RANGES, configuration, numbers)
-    if n:
-        numbers = np.zeros(n, np.int32)
-        sequence.run(Operation.NAMED_RANGES, configuration, numbers)
-    return sorted(set(zip(numbers[::2].tolist(), numbers[1::2].tolist(), strict=True)))
+    numbers = sequence.generation.listed(Operation.NAMED_RANGES, configuration).tolist()
+    return sorted(set(zip(numbers[::2], numbers[1::2], strict=True)))
 
 
 def named_tokens(sequence: Sequence, configuration: int) -> list[str]:
@@ -57,27 +51,14 @@ def temperature_of(sequence: Sequence) -> float | None:
 
 def rules_at(generation: Generation, configuration: int, with_expected: bool = False) -> list[int]:
     """The rules whose terminals are in hand; where none is, those whose terminals may begin, if they are wanted."""
-    found = np.zeros(0, np.int32)
-    n = generation.run(Operation.OPEN_RULES, configuration, int(with_expected), found)
-    if n:
-        found = np.zeros(n, np.int32)
-        generation.run(Operation.OPEN_RULES, configuration, int(with_expected), found)
-    rules: list[int] = found.tolist()
+    rules: list[int] = generation.listed(Operation.OPEN_RULES, configuration, int(with_expected)).tolist()
     return rules
-
-
-def live_bytes(sequence: Sequence, configuration: int) -> list[int]:
-    """The bytes that may come next."""
-    flags = np.zeros(256, np.int32)
-    sequence.run(Operation.LIVE_BYTES, configuration, flags)
-    found: list[int] = np.flatnonzero(flags).tolist()
-    return found
 
 
 def named_bytes(sequence: Sequence, configuration: int) -> list[str]:
     """The bytes that may come next, for messages, neighbours together."""
     ranges: list[list[int]] = []
-    for byte in live_bytes(sequence, configuration):
+    for byte in sequence.generation.live_bytes(configuration):
         if ranges and ranges[-1][1] == byte - 1:
             ranges[-1][1] = byte
         else:

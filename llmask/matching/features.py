@@ -25,8 +25,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -117,10 +115,3 @@ class Feature:
     def expectation(self, after: bytes) -> str | None:
         """What could come next after some bytes, for messages; None: what the grammar allows."""
         return None
-
-
-def write_tokens(words: Any, row: int, tokens: list[int]) -> None:
-    """Make one row of a bitmask allow some tokens alone."""
-    flags = np.zeros(words.shape[1] * 32, bool)
-    flags[tokens] = True
-    words[row] = np.packbits(flags, bitorder="little").view(np.int32)

@@ -37,7 +37,7 @@ from ..work import metered, spend
 
 Int32s = npt.NDArray[np.int32]
 
-SLACK = 64  # tokens that others like them are taken to need at most beside
+SLACK = 64  # tokens that others like them are taken to need at most besides
 LEAST_JUMP = 16
 KEPT_BYTES = 2**18  # of where the tokens of one grammar's configurations lead
 KEPT_INSIDE_BYTES = 16 * 2**20  # of the tokens inside of lexemes, for all grammars of a store
@@ -52,7 +52,7 @@ GROUP_WORK = 4  # and to find where a group of tokens leads
 
 
 class Inside(NamedTuple):
-    """Tokens that stay inside the lexeme of a lexer state, grouped by the state behind them.
+    """Tokens that stay inside the lexeme of a lexer state, grouped by the state after them.
 
     tokens  int32[n]              group by group
     first   int64[n_groups + 1]   where each begins
@@ -76,11 +76,11 @@ class Reach(NamedTuple):
     """Where the tokens of a configuration's mask lead.
 
     state             of the lexer, whose `Ends.inside` has groups of tokens; DEAD: there are none
-    reached           the configuration behind each group, int32[n_groups]
+    reached           the configuration after each group, int32[n_groups]
     inside_bounds     int32[n_groups]
-    tokens, behind    the others and the configuration behind each; they have precedence over the groups
+    tokens, behind    the others and the configuration after each; they have precedence over the groups
     bounds            int32[n_tokens]
-    shortest          configuration behind the token of the bound; ENDED where there is none
+    shortest          configuration after the token of the bound; ENDED where there is none
     is_recorded       something is recorded at the place: the bounds of groups have SLACK
     """
 
@@ -139,9 +139,13 @@ class Ends:
 
     def bounds(self, configurations: Int32s) -> Int32s:
         """Bounds of some configurations."""
-        n = len(configurations)
-        data = np.concatenate([configurations, np.zeros(n, np.int32)])
-        self._generation.run(Operation.BOUNDS, data=data)
+        return self._each(Operation.BOUNDS, configurations)
+
+    def _each(self, operation: int, numbers: Int32s, configuration: int = 0) -> Int32s:
+        """What an operation says of each of some numbers."""
+        n = len(numbers)
+        data = np.concatenate([numbers, np.zeros(n, np.int32)])
+        self._generation.run(operation, configuration, data=data)
         return data[n:]
 
     def _bounds_of_some(self, configurations: Int32s, first: int) -> Int32s:
@@ -254,7 +258,7 @@ class Ends:
         state = run(Operation.ANONYMOUS_OF, configuration)
         first_tokens = self.inside(state).first_tokens
         spend(GROUP_WORK * len(first_tokens))  # as texts: as a token the first one of a group may be named
-        reached = self._behind(configuration, first_tokens, Operation.AFTER_TEXTS)
+        reached = self._each(Operation.AFTER_TEXTS, first_tokens, configuration)
         is_recorded = int(self._without_records(np.array([configuration], np.int32))[0]) != configuration
         token, shortest = NO_TOKEN, ENDED
         if self.bound(configuration) < NO_BOUND:
@@ -302,16 +306,11 @@ class Ends:
 
     def _without_records(self, configurations: Int32s) -> Int32s:
         """Configurations of the same rows where nothing is recorded."""
-        data = np.concatenate([configurations, np.zeros(len(configurations), np.int32)])
-        self._generation.run(Operation.WITHOUT_TRANSCRIPTS, data=data)
-        return data[len(configurations) :]
+        return self._each(Operation.WITHOUT_TRANSCRIPTS, configurations)
 
-    def _behind(self, configuration: int, tokens: Int32s, operation: int = Operation.AFTER_TOKENS) -> Int32s:
-        """Configurations behind some tokens."""
-        n = len(tokens)
-        data = np.concatenate([tokens, np.zeros(n, np.int32)])
-        self._generation.run(operation, configuration, data=data)
-        return data[n:]
+    def _behind(self, configuration: int, tokens: Int32s) -> Int32s:
+        """Configurations after some tokens."""
+        return self._each(Operation.AFTER_TOKENS, tokens, configuration)
 
     # --- shorter ways
 

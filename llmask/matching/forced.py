@@ -1,7 +1,7 @@
 """What must come next: bytes by the grammar alone, tokens as the tokenizer writes these bytes.
 
 Forced tokens are those of forced bytes that no text allowed afterwards can change: in {"name": ...} the bytes `name"`
-are forced behind the first quote, and `name` is a token of every encoding, but `"` may become `":`, and is left out.
+are forced after the first quote, and `name` is a token of every encoding, but `"` may become `":`, and is left out.
 A token that the grammar names by its id is forced where nothing else may come; text before it is then a text by itself.
 
 In: a sequence. Out: bytes, tokens. Cost: 2 us a byte; then 0.5 ms and 1 us for every continuation that is possible
@@ -100,7 +100,7 @@ def _forced_text(sequence: Sequence) -> tuple[list[int], bool]:
 
 
 def _since_special(sequence: Sequence) -> tuple[bytes, list[int]]:
-    """The text and tokens behind the last special token: encoders split texts there."""
+    """The text and tokens after the last special token: encoders split texts there."""
     steps = sequence.steps()
     specials = (place + 1 for place, (token, data) in enumerate(steps) if token != BYTES_TOKEN and not data)
     steps = steps[max(specials, default=0) :]

@@ -20,16 +20,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import as_bitmask, no_such_row, shown
+from ..arguments import as_row, shown
 from ..errors import VocabularyError
 from ..kernels.finish.paths import NO_BOUND
 from ..kernels.machine.constants import NO_TOKEN
 from ..kernels.mask.cell import ASK, CELL_FILTER
 from ..kernels.mask.configurations import REFUSED
 from ..kernels.tables.operations import Operation
+from ..mask.apply import id_mask
 from ..store.generation import items_of
 from .budget import check_least, checked_budget, no_end
-from .features import Feature, write_tokens
+from .features import Feature
 from .finish import ends_of
 
 if TYPE_CHECKING:
@@ -84,9 +85,7 @@ class Healing(Feature):
         """As `Feature.fill`: inside of the prefix the tokens that spell it, which a budget counts, too."""
         if not self.rest:
             return None
-        words = as_bitmask(bitmask)
-        if not 0 <= row < len(words) or words.shape[1] < sequence.store.n_words:
-            raise no_such_row(row, words, sequence.store.n_words)
+        words, row = as_row(bitmask, row, sequence.store.n_words)
         tokens = self._spelling_tokens(sequence)
         if not tokens:
             raise VocabularyError(
@@ -96,7 +95,7 @@ class Healing(Feature):
             )
         if budget is not None:
             tokens = self._tokens_within(sequence, tokens, checked_budget(budget))
-        write_tokens(words, row, tokens)
+        words[row] = id_mask(tokens, words.shape[1])
         return sequence.narrowed(words, row, len(tokens) < sequence.store.tokenizer.vocab_size)
 
     def _spelling_tokens(self, sequence: Sequence) -> list[int]:

@@ -48,7 +48,7 @@ class History:
             del self._tail_configurations[keep - len(self._chunks) * CHUNK :]
 
     def settle(self) -> None:
-        """Make it whole after an exception in the middle of `push` or `drop`: half a pair is none."""
+        """Make it whole after an exception in the middle of `push` or `drop`: half a pair does not count."""
         n = min(len(self._tail_tokens), len(self._tail_configurations))
         del self._tail_tokens[n:]
         del self._tail_configurations[n:]
@@ -72,7 +72,7 @@ class History:
         return tokens[position - min(position // CHUNK, len(self._chunks)) * CHUNK :]
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Tokens, each with the configuration behind it, oldest first."""
+        """Tokens, each with the configuration after it, oldest first."""
         for tokens, configurations in (*self._chunks, (self._tail_tokens, self._tail_configurations)):
             yield from zip(tokens, configurations, strict=True)
 

@@ -10,7 +10,7 @@ for every token, sequences that were forked share theirs, and rolling back is ta
 and objects, and the text of an open string, are kept in chunks, of which a short one is joined to what comes after it:
 at most log2(n) chunks, and every item is copied log2(n) times.
 
-The reader takes for granted that the text is JSON, as a grammar sees to it; of what is none it makes something.
+The reader takes for granted that the text is JSON, as a grammar sees to it; of any other text it makes something.
 
 In: bytes, in pieces of any length. Out: values as `json.loads` gives them. Cost: 2 us a piece, 1 us a value; a value so
 far 10 ns an item of what is open.

@@ -18,7 +18,6 @@ from ..arguments import as_flag, as_integer, each_of, shown
 from ..errors import LlmaskError, TokenRejected
 from ..kernels import engine
 from ..kernels.mask.cell import ASK, CELL_FILTER
-from ..store.copying import Forking
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import unmetered
 from . import drafts
@@ -37,10 +36,11 @@ if TYPE_CHECKING:
     from .partial import Position, Reading
 
 
-class Matcher(Forking):
-    """State of one sequence; used by one thread at a time. A pickle has its grammar and what it accepted.
+class Matcher:
+    """State of one sequence; used by one thread at a time.
 
-    `CompiledGrammar.matcher` makes one; `len` is how many tokens were accepted.
+    `CompiledGrammar.matcher` makes one; `len` is how many tokens were accepted. A copy is a fork; a pickle has its
+    grammar and what it accepted.
 
     Parameters
     ----------
@@ -86,6 +86,12 @@ class Matcher(Forking):
         twin = type(self).__new__(type(self))
         twin._sequence = self._sequence.fork()
         return twin
+
+    def __copy__(self) -> Self:
+        return self.fork()
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.fork()
 
     def __len__(self) -> int:
         return len(self._sequence.history)
@@ -188,7 +194,7 @@ class Matcher(Forking):
         Parameters
         ----------
         bitmask : int32[batch, n_words], see `fill_bitmask`; row `row + i` gets the mask after node i. Rows of nodes
-            that are refused, and of those behind them, stay as they are.
+            that are refused, and of those after them, stay as they are.
         next_token, next_sibling : int64[n_nodes], lists, NumPy or torch on the CPU: of each node the first that was
             guessed after it, and another one that was guessed in its place; -1: none.
         draft_tokens : int64[n_nodes], the nodes' tokens. Node 0 stands for the last accepted token, whatever is given

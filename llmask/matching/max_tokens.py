@@ -15,11 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from ..errors import LlmaskError
 from ..kernels.mask.configurations import ENDED, REFUSED
-from ..kernels.mask.open_rules import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
 from ..kernels.tables.operations import Operation
 from .expected import rules_at
 from .features import Feature
@@ -53,7 +50,7 @@ class Closing(Feature):
         if not rules or not rules <= limits.keys():
             return reached, NOTHING
         n_tokens = 1
-        if counted.rules and not _ends_lexeme(sequence, sequence.data_of(token, position)):
+        if counted.rules and not generation.traced(sequence.configuration, sequence.data_of(token, position))[1].any():
             n_tokens = counted.n_tokens + 1
         if n_tokens >= min(limits[rule] for rule in rules):
             closed = generation.run(Operation.CLOSE, reached)
@@ -67,11 +64,3 @@ class Closing(Feature):
             "a grammar with max_tokens takes no budget: where its terminals are closed depends on the tokens before",
             help="take max_tokens out, or do without a budget",
         )
-
-
-def _ends_lexeme(sequence: Sequence, data: bytes) -> bool:
-    """Whether a lexeme ends in the course of some bytes."""
-    trace = np.zeros(len(data) * TRACE_FIELDS, np.int32)
-    trace[T_BYTE::TRACE_FIELDS] = np.frombuffer(data, np.uint8)
-    sequence.run(Operation.TRACE, sequence.configuration, data=trace)
-    return bool(trace[T_BEFORE::TRACE_FIELDS].any() or trace[T_WITH::TRACE_FIELDS].any())

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import as_bitmask, as_flag, as_integer, each_of, no_such_row
+from ..arguments import as_flag, as_integer, as_row, each_of
 from ..errors import BudgetError, LlmaskError
 from ..kernels.mask.cell import ASK, CELL_FILTER
 from ..kernels.mask.configurations import REFUSED
+from ..mask.apply import packed
 from .features import FAR_AWAY, Feature
 from .matcher import Matcher
 
@@ -111,9 +112,7 @@ class Thinking(Feature):
         """As `Feature.fill`: all that leaves room for the end."""
         if self.is_over:
             return None
-        words = as_bitmask(bitmask)
-        if not 0 <= row < len(words) or words.shape[1] < sequence.store.n_words:
-            raise no_such_row(row, words, sequence.store.n_words)
+        words, row = as_row(bitmask, row, sequence.store.n_words)
         left, progress = self._left(sequence, budget), self.marks[-1]
         if len(self.end) - progress > left:
             raise BudgetError(
@@ -127,7 +126,7 @@ class Thinking(Feature):
             flags[list(self._ends)] = False
         for token, reached in self._steps[progress].items():
             flags[token] = len(self.end) - reached < left
-        words[row] = np.packbits(flags, bitorder="little").view(np.int32)
+        words[row] = packed(flags)
         return True
 
     def _left(self, sequence: Sequence, budget: int | None) -> int:

@@ -9,7 +9,7 @@ What else may hold for its tokens, a prefix or stop tokens for instance, is the 
 
 The parts of the state (history, pieces of bytes, the cell that compiled code reads, marks of features) change one after
 the other, and Python raises KeyboardInterrupt between any two calls. Without care one interrupt of a step in forty left
-the tokens of one place beside the mask of another. So whoever changes the state has `_settle` bring all parts to what
+the tokens of one place with the mask of another. So whoever changes the state has `_settle` bring all parts to what
 the history holds when an exception comes: the step is then done as a whole or not at all.
 
 In: token ids. Out: bitmasks, verdicts, text. Cost: 0.4 us for a known token or mask.
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import as_bitmask, as_integer, no_such_row, shown
+from ..arguments import as_bitmask, as_integer, as_row, no_such_row, shown
 from ..errors import LimitExceeded, LlmaskError, VocabularyError
 from ..kernels import engine
 from ..kernels.lexer.states import MISS
@@ -33,11 +33,12 @@ from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FIELDS, CELL_FILTE
 from ..kernels.mask.configurations import ENDED, REFUSED
 from ..kernels.tables.kinds import Fill
 from ..kernels.tables.operations import Operation
+from ..mask.apply import id_mask
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import unmetered
 from .budget import fill_within, finish_work, finishing_tokens, keep_end, known_end, least_budget, next_of_end
-from .features import FAR_AWAY, Feature, write_tokens
+from .features import FAR_AWAY, Feature
 from .forced import forced_tokens
 from .history import BYTES_TOKEN, History
 
@@ -285,11 +286,9 @@ class Sequence:
     def finish(self, bitmask: Any, row: int = 0) -> bool:
         """See `Matcher.finish`."""
         self.check_ways()
-        words, row = as_bitmask(bitmask), as_integer(row, "a row")
-        if not 0 <= row < len(words) or words.shape[1] < self.store.n_words:
-            raise no_such_row(row, words, self.store.n_words)
+        words, row = as_row(bitmask, row, self.store.n_words)
         way = self.told(lambda feature: feature.finishing_tokens(self))
-        write_tokens(words, row, next_of_end(self) if way is None else way[:1])
+        words[row] = id_mask(next_of_end(self) if way is None else way[:1], words.shape[1])
         return self.narrowed(words, row, True)
 
     def told(self, ask: Callable[[Feature], Any]) -> Any:

@@ -5,13 +5,13 @@ In: arrays of a batch. Out: its masks are written. Cost: 2 us a call; a sleeping
 
 from __future__ import annotations
 
-import os
 import threading
 from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
+from ..forks import OfProcess
 from ..kernels import engine
 from ..kernels.mask import batch
 
@@ -48,16 +48,7 @@ class _Helpers:
                 self.n_awake -= 1
 
 
-_helpers: _Helpers | None = None
-_making = threading.Lock()
-
-
-def _get_helpers() -> _Helpers:
-    global _helpers
-    with _making:
-        if _helpers is None:
-            _helpers = _Helpers()
-        return _helpers
+_helpers = OfProcess(_Helpers)
 
 
 def fill_together(cells: Any, rows: Any, mask: Any, statuses: Any, n_threads: int) -> None:
@@ -71,7 +62,7 @@ def fill_together(cells: Any, rows: Any, mask: Any, statuses: Any, n_threads: in
     statuses : int8[n], gets what `engine.fill_mask` returns.
     """
     if n_threads > 1:
-        helpers = _get_helpers()
+        helpers = _helpers.get()
         if helpers.in_use.acquire(blocking=False):
             try:
                 helpers.wake(n_threads - 1)
@@ -81,14 +72,3 @@ def fill_together(cells: Any, rows: Any, mask: Any, statuses: Any, n_threads: in
             return
     control = np.zeros(batch.CONTROL_FIELDS, np.int64)
     engine.fill_masks(control.ctypes.data, cells, rows, mask, statuses, 0)
-
-
-def _forget_threads() -> None:
-    """A forked child has none of its parent's threads."""
-    global _helpers, _making
-    _helpers = None
-    _making = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)

@@ -175,7 +175,7 @@ class RegexNodes:
         return self._run(Operation.INTERSECT, data=np.array(nodes, np.int32))
 
     def lazy(self, node: int) -> int:
-        """As a lexeme: a string of `node` that ends where it first can, and so do all lexemes expected beside it.
+        """As a lexeme: a string of `node` that ends where it first can, and so do all lexemes that are expected there.
 
         As an expression it is `node`, and another one.
         """
@@ -331,7 +331,7 @@ class RegexNodes:
 
     def first_bytes(self, node: int) -> int:
         """Bit b is set where a string of `node` may begin with byte b."""
-        # what may follow one byte of any value where `node` goes on behind it
+        # what may follow one byte of any value where `node` goes on after it
         any_byte = self.byte_set(2**256 - 1)
         return self.extensions(any_byte, self.concat([any_byte, node]))[0]
 
@@ -344,7 +344,7 @@ class RegexNodes:
         return self._run(Operation.MATCHES, node, data=np.frombuffer(data, np.uint8).astype(np.int32)) != 0
 
     def prepare(self, node: int, pieces: Sequence[bytes]) -> None:
-        """Build the masks of a lexeme where it begins and behind each of `pieces`, which may not fit, in turn.
+        """Build the masks of a lexeme where it begins and after each of `pieces`, which may not fit, in turn.
 
         Lexer states and their masks belong to the store, so a grammar that is thrown away makes them for all.
         """

@@ -180,7 +180,7 @@ def words_of(table: Table, node: int, most: int, depth: int = 0) -> list[bytes] 
 
 
 def _spelled(data: bytes, special: str) -> str:
-    """Bytes as text, those that are none as escapes."""
+    """Bytes as text, and as escapes where they are no text."""
     text = data.decode(errors="surrogateescape")
     return "".join(_character(character, special) for character in text)
 

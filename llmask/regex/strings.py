@@ -34,7 +34,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 
 def _weights() -> tuple[float, ...]:
-    """How often a byte is taken beside others: letters often, control characters hardly ever."""
+    """How often a byte is taken, compared with others: letters often, control characters hardly ever."""
     found = [0.01] * 0x20 + [0.5] * 0x5F + [0.01] * 0x81
     for letter in LETTERS:
         found[ord(letter)] = 2.0

@@ -23,22 +23,16 @@ to 128k scores.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from llmask.errors import LlmaskError
 from llmask.mask.apply import apply_bitmask
-from llmask.samplers.prefixes import BatchMasks, beyond_logits, checked_max_tokens
-from llmask.samplers.watching import row_watch
-
-if TYPE_CHECKING:
-    from llmask.samplers.prefixes import AnyGrammar
-    from llmask.samplers.watching import OnEvent, OnValue
+from llmask.samplers.prefixes import TextProcessor, beyond_logits
 
 
-class GrammarLogitsProcessor:
+class GrammarLogitsProcessor(TextProcessor):
     """Logits processor for completions of llama-cpp-python; it may be used again for another prompt or the next turn.
 
     Parameters
@@ -59,25 +53,12 @@ class GrammarLogitsProcessor:
     error : the first failure, or None.
     """
 
-    def __init__(
-        self,
-        grammar: AnyGrammar,
-        prompt_length: int | None = None,
-        max_tokens: float | None = None,
-        on_limit: str = "finish",
-        *,
-        on_value: OnValue | None = None,
-        on_event: OnEvent | None = None,
-    ) -> None:
-        watch = row_watch(on_value, on_event)
-        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit, watch)
-        self._eos_ids = np.array(sorted(self._masks.tokenizer.eos_ids), np.int64)
-        self.error: BaseException | None = None
-        self._was_asked = False
+    error: BaseException | None = None
+    _was_asked = False
 
     def reset(self) -> None:
         """Forget the prompt, what was generated and the failure; only after a failure, or in doubt, is it needed."""
-        self._masks.reset()
+        super().reset()
         self.error = None
 
     def raise_if_failed(self) -> None:
@@ -136,7 +117,7 @@ class GrammarLogitsProcessor:
 
     def _allow_only_end(self, scores: npt.NDArray[np.single]) -> None:
         scores[:] = -np.inf
-        scores[self._eos_ids[self._eos_ids < scores.shape[0]]] = 0.0
+        scores[[end for end in self._masks.tokenizer.eos_ids if end < scores.shape[0]]] = 0.0
 
     def _apply(self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]) -> None:
         self._masks.check_width(scores.shape[0])

@@ -100,7 +100,7 @@ class NumpyLlama:
 
         Returns
         -------
-        float32[n_vocab], the logits behind the last one.
+        float32[n_vocab], the logits after the last one.
 
         Raises
         ------
@@ -157,7 +157,7 @@ class NumpyLlama:
 
 
 class _Tensors:
-    """The weights of a file, as float32; they lie behind its fields."""
+    """The weights of a file, as float32; they lie after its fields."""
 
     def __init__(self, section: Section) -> None:
         self._section = section

@@ -28,7 +28,7 @@ import math
 import sys
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,14 +36,15 @@ import numpy.typing as npt
 
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LlmaskError, TokenRejected, VocabularyError
-from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask, warn_of_width
+from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask, id_mask, warn_of_width
 from llmask.matching.batch import Batch
 from llmask.matching.budget import checked_budget
 from llmask.matching.matcher import Matcher
 from llmask.matching.reasoning import Reasoning
+from llmask.samplers.watching import row_watch
 
 if TYPE_CHECKING:
-    from llmask.samplers.watching import RowWatch
+    from llmask.samplers.watching import OnEvent, OnValue, RowWatch
     from llmask.tokenizer.tokenizer import Tokenizer
 
 AnyGrammar = CompiledGrammar | Reasoning
@@ -242,7 +243,7 @@ class PrefixMasks:
         self._max_tokens = None if max_tokens is None else checked_budget(max_tokens)
         self.restricts = True
         self._mask = allocate_bitmask(0, self.tokenizer.vocab_size)
-        self._only_end = id_mask(self.tokenizer.eos_ids, self.tokenizer.vocab_size)
+        self._only_end = id_mask(self.tokenizer.eos_ids, self._mask.shape[1])
 
     def forget(self) -> None:
         """Forget every prefix."""
@@ -493,6 +494,32 @@ class BatchMasks(PrefixMasks):
         )
 
 
+class TextProcessor:
+    """Base of logits processors: the masks of their rows, by the tokens so far, and what is told of them.
+
+    Parameters
+    ----------
+    grammar, prompt_length, max_tokens, on_limit, on_value, on_event : as the processors have them.
+    """
+
+    def __init__(
+        self,
+        grammar: AnyGrammar | Sequence[AnyGrammar | None],
+        prompt_length: int | None = None,
+        max_tokens: float | None = None,
+        on_limit: str = "finish",
+        *,
+        on_value: OnValue | None = None,
+        on_event: OnEvent | None = None,
+    ) -> None:
+        watch = row_watch(on_value, on_event)
+        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit, watch)
+
+    def reset(self) -> None:
+        """Forget the prompt and what was generated, so that the next call may begin another generation."""
+        self._masks.reset()
+
+
 def checked_max_tokens(max_tokens: float | None) -> int | None:
     """The budget that a processor is given; None where texts may be cut off, with a warning unless that is meant."""
     if max_tokens is None:
@@ -505,7 +532,7 @@ def checked_max_tokens(max_tokens: float | None) -> int | None:
 
 
 def check_grammar(grammar: Any) -> AnyGrammar:
-    """The grammar; what is none is refused, with a word on how to make one."""
+    """The grammar; anything else is refused, with a word on how to make one."""
     if not isinstance(grammar, (CompiledGrammar, Reasoning)):
         raise LlmaskError(
             f"a processor takes a compiled grammar, not {type(grammar).__name__}",
@@ -544,14 +571,6 @@ def beyond_logits(n_logits: int, where: str) -> VocabularyError:
         where=where,
         help="compile the grammar for the tokenizer of this model",
     )
-
-
-def id_mask(ids: Iterable[int], vocab_size: int) -> npt.NDArray[np.int32]:
-    """The row of a bitmask that allows these tokens alone, int32[words]."""
-    row = np.zeros(-(-vocab_size // BITS_PER_WORD), np.uint32)
-    for token in ids:
-        row[token // BITS_PER_WORD] |= np.uint32(1 << token % BITS_PER_WORD)
-    return row.view(np.int32)
 
 
 def _is_dead(matcher: Matcher | FreeRow | None) -> bool:

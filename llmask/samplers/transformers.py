@@ -22,22 +22,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from llmask.mask.apply import apply_bitmask, masked_copy
-from llmask.samplers.prefixes import BatchMasks, beyond_logits, checked_max_tokens
-from llmask.samplers.watching import row_watch
+from llmask.samplers.prefixes import TextProcessor, beyond_logits
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import torch
 
-    from llmask.samplers.prefixes import AnyGrammar
-    from llmask.samplers.watching import OnEvent, OnValue
-
 _LOOKED_AT = 32  # scores that tell whether a model gave them
 _REMEMBERED = 8  # calls whose token ids are looked for
 
 
-class GrammarLogitsProcessor:
+class GrammarLogitsProcessor(TextProcessor):
     """Logits processor for `model.generate`; it may be used again for another prompt or the next turn.
 
     A finished row keeps its end of sequence. A row that the grammar refuses (a beam of score minus infinity, a draft
@@ -75,26 +71,14 @@ class GrammarLogitsProcessor:
     # it would be kept there otherwise, and shown the last token of each row alone; llmask/integrations has another one
     supports_continuous_batching = False
 
-    def __init__(
-        self,
-        grammar: AnyGrammar | Sequence[AnyGrammar | None],
-        prompt_length: int | None = None,
-        max_tokens: float | None = None,
-        on_limit: str = "finish",
-        *,
-        on_value: OnValue | None = None,
-        on_event: OnEvent | None = None,
-    ) -> None:
-        watch = row_watch(on_value, on_event)
-        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit, watch)
-        self.reset()
+    _asked: Sequence[weakref.ref[torch.Tensor]] = ()  # token ids of the last calls that were kept since
+    _storage: torch.UntypedStorage | None = None  # of the last ids; keeps its address
+    _is_lookup = False  # whether the last scores were made up
 
     def reset(self) -> None:
-        """Forget the prompt and what was generated, so that the next call may begin another generation."""
-        self._masks.reset()
-        self._asked: list[weakref.ref[torch.Tensor]] = []  # token ids of the last calls that were kept since
-        self._storage: torch.UntypedStorage | None = None  # of the last ids; keeps its address
-        self._is_lookup = False  # whether the last scores were made up
+        """As `TextProcessor.reset`."""
+        super().reset()
+        self._asked, self._storage, self._is_lookup = (), None, False
 
     def finish(self, sequences: Any = None) -> None:
         """Tell `on_value` and `on_event` what is still to be told, after the generation; each end once.

@@ -9,15 +9,18 @@ In: a store, rules. Out: what operations return. Cost: loading 0.1 us an edge.
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import LimitExceeded, UnsatisfiableSchema
-from ..grammar.kinds import RuleId
+from ..grammar.kinds import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, RuleId
+from ..grammar.rules import MakeLate, MakeVariant, Rules
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
+from ..kernels.mask.open_rules import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
 from ..kernels.parser.load_rules import NOTHING_DERIVED
 from ..kernels.table import Table
 from ..kernels.tables.grammar_layout import GRAMMAR, GRAMMAR_POOLS
@@ -28,7 +31,6 @@ from ..kernels.values import json_values
 from ..kernels.values.called_rules import CHUNK_BITS, FIRST_CHUNK, LATE, NO_TEXTS
 from ..kernels.values.parse_states import MOST_ROWS
 from ..work import active, metered
-from .rule_source import RuleSource
 from .store import Store
 
 MOST_MADE = 5000  # rules that one step may have written
@@ -37,6 +39,58 @@ OF_ONE_CALL = (LIMIT_WORK, LIMIT_NODES, LIMIT_STATES, LIMIT_EMPTINESS)  # limits
 FEW_ITEMS = 4  # items that are taken one by one instead of as a Leo item, see kernels/parser/leo_items.py
 MOST_LEO_ITEMS = 2  # in one row
 _NO_DATA = np.zeros(0, np.int32)
+_FIELDS = (1, 1, EDGE_FIELDS, 2, GUARD_FIELDS, 1, PRIORITY_FIELDS, 1)  # numbers that an entry of each column takes
+_PRIORITIES = 6
+
+
+class RuleSource:
+    """Rules in the form in which they are loaded (kernels/parser/load_rules.py): at first, and what was written since.
+
+    Parameters
+    ----------
+    rules : the grammar.
+    make_variant, make_late : who adds them.
+    """
+
+    def __init__(self, rules: Rules, make_variant: MakeVariant | None, make_late: MakeLate | None = None) -> None:
+        self.make_variant = make_variant
+        self.make_late = make_late
+        self.is_growing = make_variant is not None or make_late is not None
+        ignored = -1 if rules.ignored is None else rules.ignored
+        self._head = (
+            *(rules.start, ignored, int(rules.ignored_at_ends), int(rules.values_are_json)),
+            *(int(rules.ignored_repeats), rules.ignored_priority),
+        )
+        assert make_variant is None or not rules.priorities, "edges are numbered from the first one"
+        self._rules = rules
+        self.n_edges = len(rules.edges) // EDGE_FIELDS
+
+    def whole(self) -> npt.NDArray[np.int32]:
+        """All rules."""
+        return self._part(self._rules.columns())
+
+    def nothing(self) -> npt.NDArray[np.int32]:
+        """No rules at all."""
+        return np.array([*self._head, *(0 for _ in _FIELDS)], np.int32)
+
+    def sizes(self) -> tuple[int, ...]:
+        """Lengths of the columns."""
+        return self._rules.sizes()
+
+    def since(self, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
+        """The rules that were added since the columns had these lengths."""
+        n_states, edges = sizes[1], self._rules.edges
+        assert all(edges[at] >= n_states for at in range(sizes[2], len(edges), EDGE_FIELDS)), "a rule was changed"
+        parts = tuple(column[size:] for column, size in zip(self._rules.columns(), sizes, strict=True))
+        first_edge = sizes[2] // EDGE_FIELDS
+        priorities = parts[_PRIORITIES]  # a copy
+        for at in range(0, len(priorities), PRIORITY_FIELDS):
+            priorities[at] -= first_edge
+        return self._part(parts)
+
+    def _part(self, parts: tuple[array[int], ...]) -> npt.NDArray[np.int32]:
+        lengths = [len(part) // fields for part, fields in zip(parts, _FIELDS, strict=True)]
+        return np.frombuffer(bytearray().join((array("i", (*self._head, *lengths)), *parts)), np.int32)
 
 
 class Generation:
@@ -182,10 +236,10 @@ class Generation:
 
     def texts_in(self, texts: int) -> list[int]:
         """Numbers of the texts in a set, see kernels/values/called_rules.py."""
-        items = self._read_list(GRAMMAR.text_sets, texts).tolist()
+        items = self.listed(Operation.READ_LIST, GRAMMAR.text_sets, texts).tolist()
         numbers = []
         for place in range(FIRST_CHUNK, len(items), 2):
-            words = self._read_list(GRAMMAR.text_chunks, items[place + 1])
+            words = self.listed(Operation.READ_LIST, GRAMMAR.text_chunks, items[place + 1])
             bits = np.unpackbits(words.view(np.uint8), bitorder="little")
             numbers += (np.flatnonzero(bits) + (items[place] << CHUNK_BITS)).tolist()
         return numbers
@@ -195,7 +249,7 @@ class Generation:
         known = self._known_texts
         waiting = [] if number in known else [number]
         while waiting:
-            items = self._read_list(GRAMMAR.texts, waiting[-1]).tolist()
+            items = self.listed(Operation.READ_LIST, GRAMMAR.texts, waiting[-1]).tolist()
             parts = items[1:] if items[0] in (json_values.ARRAY, json_values.OBJECT) else []
             missing = [part for part in parts if part not in known]
             waiting += missing
@@ -211,13 +265,28 @@ class Generation:
             known[waiting.pop()] = text
         return known[number]
 
-    def _read_list(self, lists: int, number: int) -> npt.NDArray[np.int32]:
+    def listed(self, operation: int, a: int, b: int = 0) -> npt.NDArray[np.int32]:
+        """What an operation writes that returns how many items there are, and writes them where so many have room."""
         items = _NO_DATA
         length = -1
         while length != len(items):
             items = np.zeros(max(length, 0), np.int32)
-            length = self.store.run(Operation.READ_LIST, lists, number, data=items, grammar=self.table)
+            length = self.run(operation, a, b, items)
         return items
+
+    def live_bytes(self, configuration: int) -> list[int]:
+        """The bytes that may come next."""
+        flags = np.zeros(256, np.int32)
+        self.run(Operation.LIVE_BYTES, configuration, data=flags)
+        found: list[int] = np.flatnonzero(flags).tolist()
+        return found
+
+    def traced(self, configuration: int, data: bytes) -> tuple[int, npt.NDArray[np.int32]]:
+        """The configuration after some bytes, and lexemes that end before and with each of them: int32[n_bytes, 2]."""
+        trace = np.zeros(len(data) * TRACE_FIELDS, np.int32)
+        trace[T_BYTE::TRACE_FIELDS] = np.frombuffer(data, np.uint8)
+        reached = self.run(Operation.TRACE, configuration, data=trace)
+        return reached, trace.reshape(-1, TRACE_FIELDS)[:, T_BEFORE : T_WITH + 1]
 
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""

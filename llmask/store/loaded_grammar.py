@@ -13,19 +13,31 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import GrammarError, LimitExceeded, LlmaskError
 from ..forks import cached_property
-from ..grammar.lowered import Lowered
 from ..grammar.rules import MakeVariant, Rules, Terminal
 from ..kernels.table import Table
 from ..kernels.tables.operations import Operation
 from ..work import active, in_parts, metered, unmetered
-from .generation import Generation
-from .rule_source import RuleSource
+from .generation import Generation, RuleSource
 from .store import Store
 
 if TYPE_CHECKING:
     from ..frontends.regex.groups import Groups
-    from ..grammar.expressions import Grammar
+    from ..grammar.expressions import Grammar, Lowered
     from ..tokenizer.tokenizer import Tokenizer
+
+
+class Shared:
+    """Base of what all users share and nobody changes: a copy is the object itself.
+
+    So what holds one, a request or a processor, can be copied whole. Pickles hold what such objects were made from
+    (compiling/stores.py).
+    """
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
 
 
 class LoadedGrammar:

@@ -39,6 +39,15 @@ QUICK_WORK = 1000  # units that a step takes without the lock, and no meter coun
 LEAST_PART = 512  # nodes: a part takes up to 16 KB, and walking so many 10 us
 REMEMBERED_BYTES = 450  # an entry of the memo of nodes, whose key holds texts and numbers of schemas; 300 to 650
 _NO_DATA = np.zeros(0, np.int32)
+_LIMITS = {  # what a call may meet: the limit's name, what needs more, of what
+    store_layout.LIMIT_NODES: ("max_regex_nodes", "one call needs", "new regex nodes"),
+    store_layout.LIMIT_STATES: ("max_lexer_states", "one call needs", "new lexer states"),
+    store_layout.LIMIT_WALKED: ("max_nodes_walked", "one mask needs", "trie nodes visited"),
+    store_layout.LIMIT_EMPTINESS: ("max_emptiness_steps", "deciding whether a pattern is empty needs", "derivatives"),
+    store_layout.LIMIT_ROWS: ("max_rows", "this grammar needs", "rows"),
+    store_layout.LIMIT_ITEMS: ("max_items", "one row of the parser needs", "items"),
+    store_layout.LIMIT_UNIQUE: ("max_unique_values", "an array or object needs", "values that differ"),
+}
 
 
 class Builder:
@@ -111,30 +120,12 @@ class Builder:
             if meter is not None:
                 return work_exceeded(meter.limit, meter.most)
             return work_exceeded("max_step_work", self.limits.max_step_work)
-        in_store = self.table.bytes_used > self.limits.max_store_bytes
-        name, what = {
-            memory.LIMIT_BYTES: ("max_store_bytes", "the tables shared by all grammars need")
-            if in_store
-            else ("max_grammar_bytes", "the tables of this grammar need"),
-            store_layout.LIMIT_NODES: ("max_regex_nodes", "one call needs"),
-            store_layout.LIMIT_STATES: ("max_lexer_states", "one call needs"),
-            store_layout.LIMIT_WALKED: ("max_nodes_walked", "one mask needs"),
-            store_layout.LIMIT_EMPTINESS: ("max_emptiness_steps", "deciding whether a pattern is empty needs"),
-            store_layout.LIMIT_ROWS: ("max_rows", "this grammar needs"),
-            store_layout.LIMIT_ITEMS: ("max_items", "one row of the parser needs"),
-            store_layout.LIMIT_UNIQUE: ("max_unique_values", "an array or object needs"),
-        }[code]
-        unit = {
-            "max_store_bytes": "bytes",
-            "max_grammar_bytes": "bytes",
-            "max_regex_nodes": "new regex nodes",
-            "max_lexer_states": "new lexer states",
-            "max_nodes_walked": "trie nodes visited",
-            "max_emptiness_steps": "derivatives",
-            "max_rows": "rows",
-            "max_items": "items",
-            "max_unique_values": "values that differ",
-        }[name]
+        of_bytes = (
+            ("max_store_bytes", "the tables shared by all grammars need", "bytes")
+            if self.table.bytes_used > self.limits.max_store_bytes
+            else ("max_grammar_bytes", "the tables of this grammar need", "bytes")
+        )
+        name, what, unit = of_bytes if code == memory.LIMIT_BYTES else _LIMITS[code]
         return LimitExceeded(
             f"{what} more than {getattr(self.limits, name)} {unit} (limits.{name})",
             help="simplify the grammar (shorter repetitions, fewer alternatives) or raise the limit",
@@ -157,7 +148,7 @@ class Store:
     nodes : regex nodes, what frontends build lexemes from.
     lock : held by every operation that writes this store or a grammar over it.
     waits : how threads waited for it.
-    slices : families of tokens beside the usual ones, as `Compiler` takes them.
+    slices : families of tokens besides the usual ones, as `Compiler` takes them.
     slice_arrays : see slices.py; the table holds their addresses.
     run : runs such an operation, see `Builder.run`.
     canonical_table : what llmask/canonical knows of the tokenizer; None: masks are grammatical.

@@ -178,7 +178,7 @@ class TokenizerParts:
     @cached_property
     def encode_whole(self) -> Callable[[str], list[int]] | None:
         """The encoder itself, where nothing is looked for in a text before, and nothing added to it; or None."""
-        if self._adds_space or self.vocabulary.encoder.normalization or self._special_tokens.has_user_defined:
+        if self._adds_space or self.vocabulary.encoder.normalization or self._special_tokens.user_defined:
             return None
         return self.encoder.encode
 
@@ -223,7 +223,7 @@ class TokenizerParts:
     @property
     def word_encoder(self) -> BpeEncoder | None:
         """The BPE encoder, where every text is nothing but words to it: no normalization, no names to look for."""
-        return None if self._special_tokens.has_user_defined else self.part_encoder
+        return None if self._special_tokens.user_defined else self.part_encoder
 
     @cached_property
     def part_encoder(self) -> BpeEncoder | None:
@@ -245,7 +245,7 @@ class TokenizerParts:
 
     def has_names(self, text: str | bytes) -> bool:
         """Whether a text names user-defined tokens, which `encode` always finds."""
-        if not self._special_tokens.has_user_defined:
+        if not self._special_tokens.user_defined:
             return False
         data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
         return self._special_tokens.finder.occur_in(data)

@@ -136,13 +136,17 @@ def _read_types(section: Section, n_tokens: int) -> np.ndarray:
     if numbers is None:
         return np.full(n_tokens, TokenType.NORMAL, np.uint8)
     position = section.fields[key].start
-    if len(numbers) != n_tokens:
-        raise section.error(f"{len(numbers)} token types for {n_tokens} tokens", position, key)
+    _check_length(section, numbers, n_tokens, "token types", key)
     is_known = (numbers >= 0) & (numbers <= max(TokenType))
     if not is_known.all():
         token = int(np.argmin(is_known))
         raise section.error(f"token {token} has the unknown type {numbers[token]}", position + 4 * token, key)
     return numbers.astype(np.uint8)
+
+
+def _check_length(section: Section, values: np.ndarray, n_tokens: int, what: str, key: str) -> None:
+    if len(values) != n_tokens:
+        raise section.error(f"{len(values)} {what} for {n_tokens} tokens", section.fields[key].start, key)
 
 
 def _find_eos(section: Section, texts: StringTable, types: np.ndarray) -> tuple[int, ...]:
@@ -152,7 +156,7 @@ def _find_eos(section: Section, texts: StringTable, types: np.ndarray) -> tuple[
         return check_ids(listed.tolist() if listed is not None else (), texts.n_strings, EOS_IDS)
     names = END_FIELDS[:1] if section.get_text(PREFIX + "model", "") == "rwkv" else END_FIELDS
     declared = [_read_id(section, name, texts.n_strings) for name in names]
-    ids = find_end_ids([i for i in declared if i is not None], texts.find, lambda token: int(types[token]))
+    ids = find_end_ids([i for i in declared if i is not None], texts.find, types)
     separator = _read_id(section, "seperator_token_id", texts.n_strings)  # the specification spells it so
     return (separator,) if not ids and separator is not None else ids
 
@@ -170,7 +174,7 @@ def _read_id(section: Section, name: str, n_tokens: int) -> int | None:
 def _read_ends(
     section: Section, kind: str, pretokenizer: str, n_tokens: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Tokens before and behind a text; where the file does not say, what llama.cpp does for its kind."""
+    """Tokens before and after a text; where the file does not say, what llama.cpp does for its kind."""
     begins = kind in ("spm", "wpm") or pretokenizer == "chameleon"
     begins |= pretokenizer in IGNORE_MERGES and pretokenizer not in BEGIN_OTHERWISE
     ends = kind in ("ugm", "wpm")
@@ -203,9 +207,8 @@ def _read_encoder(section: Section, kind: str, texts: StringTable, types: np.nda
     # files from before there were names: llama.cpp splits as "default" says
     pretokenizer = section.get_text(PREFIX + "pre", "default" if kind == "bpe" else "")
     scores = section.get_numbers(PREFIX + "scores", ("FLOAT32",), np.float32)
-    if scores is not None and len(scores) != n_tokens:
-        position = section.fields[PREFIX + "scores"].start
-        raise section.error(f"{len(scores)} scores for {n_tokens} tokens", position, PREFIX + "scores")
+    if scores is not None:
+        _check_length(section, scores, n_tokens, "scores", PREFIX + "scores")
     if scores is not None and kind in ("spm", "ugm") and not np.isfinite(scores).all():
         token = int(np.argmin(np.isfinite(scores)))
         position = section.fields[PREFIX + "scores"].start + 4 * token
@@ -279,7 +282,7 @@ def _write(
 
 
 def _add_ends(writer: Any, data: EncoderData, eos_id: int) -> None:
-    """Tokens before and behind a text, where the format has words for them: `own_fields` says the rest."""
+    """Tokens before and after a text, where the format has words for them: `own_fields` says the rest."""
     if len(data.prefix_ids) == 1:
         writer.add_bos_token_id(data.prefix_ids[0])
     if len(data.suffix_ids) == 1 and data.kind == "wpm":

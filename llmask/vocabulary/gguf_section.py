@@ -26,6 +26,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+from collections.abc import Sequence
 from dataclasses import fields
 from enum import IntEnum
 from typing import Any, NamedTuple, get_args, get_type_hints
@@ -88,6 +89,8 @@ class Kind(IntEnum):
 # as `struct` spells the numbers
 _NUMBERS = (kind for kind in Kind if kind not in (Kind.STRING, Kind.ARRAY))
 FORMATS: dict[int, str] = dict(zip(_NUMBERS, "BbHhIif?Qqd", strict=True))
+NUMBERS = [kind for kind in FORMATS if kind != Kind.BOOL]
+INTEGERS = [kind for kind in NUMBERS if FORMATS[kind] not in "fd"]
 
 
 class Section:
@@ -193,50 +196,37 @@ class Section:
 
     def get_text(self, key: str, default: str) -> str:
         """A string value; bytes that are not UTF-8 become U+FFFD."""
-        field = self._single(key)
+        field = self._single(key, "a string", (Kind.STRING,))
         if field is None:
             return default
-        if field.kind != Kind.STRING:
-            raise self.error("a string is expected", field.start, key)
         if field.end - field.start > MAX_TEXT_BYTES:
             raise self.error(f"a string of {field.end - field.start} bytes is too long", field.start, key)
         return self.data[field.start + 8 : field.end].tobytes().decode("utf-8", "replace")
 
     def get_integer(self, key: str) -> int | None:
         """An integer value of any width, None when the field is missing."""
-        field = self._single(key)
-        if field is None:
-            return None
-        letter = FORMATS.get(field.kind, "")
-        if letter in "fd?":
-            raise self.error("an integer is expected", field.start, key)
-        return int(struct.unpack_from("<" + letter, self._view, field.start)[0])
+        number = self._number(key, "an integer", INTEGERS)
+        return None if number is None else int(number)
 
     def get_number(self, key: str) -> float | None:
         """A number of any kind, None when the field is missing."""
-        field = self._single(key)
-        if field is None:
-            return None
-        if field.kind not in FORMATS or field.kind == Kind.BOOL:
-            raise self.error("a number is expected", field.start, key)
-        return float(struct.unpack_from("<" + FORMATS[field.kind], self._view, field.start)[0])
+        number = self._number(key, "a number", NUMBERS)
+        return None if number is None else float(number)
+
+    def _number(self, key: str, expected: str, kinds: Sequence[int]) -> int | float | None:
+        field = self._single(key, expected, kinds)
+        return None if field is None else self._read_number(FORMATS[field.kind], field.start, key)[0]
 
     def get_flag(self, key: str, default: bool) -> bool:
         """A boolean value."""
-        field = self._single(key)
-        if field is None:
-            return default
-        if field.kind != Kind.BOOL:
-            raise self.error("a boolean is expected", field.start, key)
-        return bool(self.data[field.start])
+        field = self._single(key, "a boolean", (Kind.BOOL,))
+        return default if field is None else bool(self.data[field.start])
 
     def get_strings(self, key: str) -> StringTable | None:
         """An array of strings, copied out of the file."""
-        field = self._array(key)
+        field = self._array(key, "strings", (Kind.STRING,))
         if field is None:
             return None
-        if field.item_kind != Kind.STRING:
-            raise self.error("an array of strings is expected", field.start, key)
         n_bytes = field.end - field.start - 8 * field.n_items
         if n_bytes > np.iinfo(np.int32).max:
             raise self.error(f"strings of {n_bytes} bytes together are too long", field.start, key)
@@ -246,24 +236,26 @@ class Section:
 
     def get_numbers(self, key: str, kinds: tuple[str, ...], dtype: type) -> np.ndarray | None:
         """An array of numbers, copied; `kinds` names the GGUF types that are allowed."""
-        field = self._array(key)
+        field = self._array(key, " or ".join(kinds), [Kind[kind] for kind in kinds])
         if field is None:
             return None
-        if Kind(field.item_kind).name not in kinds:
-            raise self.error(f"an array of {' or '.join(kinds)} is expected", field.start, key)
         stored = np.dtype("<" + FORMATS[field.item_kind])
         return np.frombuffer(self.data, stored, field.n_items, field.start).astype(dtype)
 
-    def _single(self, key: str) -> Field | None:
+    def _single(self, key: str, expected: str, kinds: Sequence[int]) -> Field | None:
         field = self.fields.get(key)
         if field is not None and field.kind == Kind.ARRAY:
             raise self.error("a single value is expected, not an array", field.start, key)
+        if field is not None and field.kind not in kinds:
+            raise self.error(f"{expected} is expected", field.start, key)
         return field
 
-    def _array(self, key: str) -> Field | None:
+    def _array(self, key: str, expected: str, kinds: Sequence[int]) -> Field | None:
         field = self.fields.get(key)
         if field is not None and field.kind != Kind.ARRAY:
             raise self.error("an array is expected", field.start, key)
+        if field is not None and field.item_kind not in kinds:
+            raise self.error(f"an array of {expected} is expected", field.start, key)
         return field
 
 

@@ -205,7 +205,7 @@ def read_huggingface(source: Any, eos: int | Iterable[int] | None = None) -> Voc
 
 
 def _load(source: Any) -> tuple[Json, list[int | str]]:
-    """The parsed tokenizer.json, and ids or names of end tokens declared beside it."""
+    """The parsed tokenizer.json, and ids or names of end tokens declared in files next to it."""
     backend = getattr(source, "backend_tokenizer", source)
     if hasattr(backend, "to_str"):
         declared = getattr(source, "eos_token_id", None)
@@ -347,7 +347,7 @@ def _find_eos(
     def found() -> tuple[int, ...]:
         named = [texts.find(entry.encode()) if isinstance(entry, str) else entry for entry in declared]
         ids = check_ids([entry for entry in named if entry != -1], texts.n_strings, "eos_token_id")
-        return find_end_ids(ids, texts.find, lambda token: int(types[token]))
+        return find_end_ids(ids, texts.find, types)
 
     return chosen_ends(eos, texts.n_strings, found, "the tokenizer names no end-of-sequence token")
 
@@ -409,7 +409,7 @@ def _unknown_id(model: Json, kind: str, texts: StringTable) -> int:
 
 
 def _template(part: Json | None, texts: StringTable) -> dict[str, Any]:
-    """Tokens before and behind a text, as the post-processor of one sequence puts them."""
+    """Tokens before and after a text, as the post-processor of one sequence puts them."""
     before: list[int] = []
     behind: list[int] = []
     for entry in (part or {}).get("processors") or [part or {}]:

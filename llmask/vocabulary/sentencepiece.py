@@ -211,6 +211,6 @@ def _find_eos(model: _Model, texts: StringTable, types: np.ndarray, eos: int | I
     def found() -> tuple[int, ...]:
         named = texts.find(model.block(model.trainer, 47, b"</s>"))
         is_control = named >= 0 and types[named] == TokenType.CONTROL
-        return find_end_ids([named] if is_control else [], texts.find, lambda token: int(types[token]))
+        return find_end_ids([named] if is_control else [], texts.find, types)
 
     return chosen_ends(eos, texts.n_strings, found, "the model names no end-of-sequence piece")

@@ -146,7 +146,7 @@ def _convert(
     eos_ids = chosen_ends(
         eos,
         n_tokens,
-        lambda: find_end_ids((), lambda name: specials.get(name.decode(), -1), lambda token: int(types[token])),
+        lambda: find_end_ids((), lambda name: specials.get(name.decode(), -1), types),
         "the encoding names no end-of-sequence token",
     )
     is_special = find_special(types, eos_ids)

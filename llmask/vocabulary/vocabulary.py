@@ -84,7 +84,7 @@ SPECIAL_TYPES = (TokenType.UNKNOWN, TokenType.CONTROL, TokenType.UNUSED)
 
 @dataclass(frozen=True)
 class EncoderData:
-    """What an encoder needs beside the token bytes; which fields are set depends on `kind`.
+    """What an encoder needs besides the token bytes; which fields are set depends on `kind`.
 
     Attributes
     ----------
@@ -98,14 +98,14 @@ class EncoderData:
     normalization : Unicode form that text is brought into first: "", "NFC", "NFD", "NFKC" or "NFKD".
     add_space_prefix : a blank is put before the text and after special tokens (SPM, UGM).
     unknown_id : token for what no token spells, or -1.
-    prefix_ids, suffix_ids : tokens that the model expects before and behind a text (`encode(..., add_special=True)`).
-    strip_before, strip_after : tokens that take the white space before or behind them when they are found in a text.
-    whole_words : tokens that are found in a text only where no letter or digit stands beside them.
+    prefix_ids, suffix_ids : tokens that the model expects before and after a text (`encode(..., add_special=True)`).
+    strip_before, strip_after : tokens that take the white space before or after them when they are found in a text.
+    whole_words : tokens that are found in a text only where no letter or digit is next to them.
     charsmap : rules that normalize a text (SPM, UGM).
     remove_extra_whitespaces : blanks at both ends of a text go, and several in a row become one (SPM, UGM).
     escape_whitespaces : blanks are written U+2581 before tokens are looked up, so the two are the same (SPM, UGM).
     space_prefix_once : no blank is put before a text that begins with one (SPM, UGM).
-    space_is_suffix : the blank that `add_space_prefix` puts goes behind the text, not before it (SPM, UGM).
+    space_is_suffix : the blank that `add_space_prefix` puts goes after the text, not before it (SPM, UGM).
     stops_at_spaces : a token is matched inside of a word only, and words begin with a blank (SPM, UGM).
     bert_options : what the normalizer of BERT does (WPM): "clean_text", "handle_chinese_chars", "strip_accents",
         "lowercase"; None: what llama.cpp does.
@@ -318,21 +318,19 @@ def chosen_ends(
     return ids
 
 
-def find_end_ids(
-    declared: Iterable[int], find_text: Callable[[bytes], int], type_of: Callable[[int], int]
-) -> tuple[int, ...]:
+def find_end_ids(declared: Iterable[int], find_text: Callable[[bytes], int], types: np.ndarray) -> tuple[int, ...]:
     """Ids that end a sequence: the declared ones first, then those found by name.
 
     Parameters
     ----------
     declared : ids that the file declares (end of sequence, of turn, of message).
     find_text : id of the token with this text, or -1.
-    type_of : `TokenType` of an id.
+    types : uint8[n_tokens], `TokenType`.
     """
     found = dict.fromkeys(declared)
     by_name = {name: find_text(name) for name in (*END_NAMES, *CONTROL_END_NAMES)}
     for name, token in by_name.items():
-        if token >= 0 and (name in END_NAMES or type_of(token) == TokenType.CONTROL):
+        if token >= 0 and (name in END_NAMES or types[token] == TokenType.CONTROL):
             found[token] = None
     # gpt-oss ends a message, not its turn, with <|end|>; llama.cpp drops it when these three stand together
     if by_name[b"<|return|>"] >= 0 and by_name[b"<|call|>"] >= 0 and len(found) > 1:

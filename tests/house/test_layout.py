@@ -269,7 +269,6 @@ def test_only_kernels_and_late_imports_name_frameworks(project_root: Path) -> No
 # What a test file of another name covers, with the reason.
 TESTED_ELSEWHERE = {
     "llmask.grammar.kinds": "constants and types",
-    "llmask.grammar.lowered": "a type",
     "llmask.frontends.json_schema.writing.writer": "abstract: test_translation.py beside it goes through it",
     "llmask.integrations.sglang.backend": "tests/servers/test_sglang.py drives it by SGLang's own classes",
     "llmask.errors": "tests/unit/test_errors.py holds the table of messages of the whole package",

@@ -14,14 +14,14 @@ from llmask.errors import LimitExceeded
 from llmask.frontends.bnf.ebnf import parse_ebnf
 from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.grammar.exact.fusing import exact_rules
-from llmask.grammar.lowered import Lowered
+from llmask.grammar.expressions import Lowered
 from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.grammar.expressions import Grammar
     from llmask.regex.nodes import RegexNodes
 
-FREE_CHARACTERS = 4000  # so short a text takes little beside what it means
+FREE_CHARACTERS = 4000  # so short a text takes little, compared with what it means
 CHARACTER_WORK = 2  # units for each of the others: it is read, and rules and parts are made of it
 
 __all__ = ["compile_ebnf", "compile_gbnf"]

@@ -169,15 +169,9 @@ class _Parser(Reader):
     def character(self, escapes: dict[str, str]) -> int:
         """Read a character or an escape."""
         begin = self.at
-        self.at += 1
-        if self.text[begin] != "\\":
-            return ord(self.text[begin])
-        letter = self.peek()
-        self.at += 1
-        if letter in escapes:
-            return ord(escapes[letter])
-        if letter in HEX_ESCAPES:
-            return self.checked(self.take_hex(HEX_ESCAPES[letter], begin), begin)
+        letter = self.read_character(escapes, HEX_ESCAPES)
+        if isinstance(letter, int):
+            return self.checked(letter, begin)
         if letter == "x" and self.peek() and self.peek() in HEX_DIGITS:
             digits = self.take_while(HEX_DIGITS)
             return self.checked(int(digits[-8:], 16) if not digits[:-8].strip("0") else 2**32, begin)

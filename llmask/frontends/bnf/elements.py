@@ -18,7 +18,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -84,7 +84,7 @@ class Scanner:
         return f"line {line}, column {at - self._line_starts[line - 1] + 1}"
 
     def peek(self, offset: int = 0) -> str:
-        """A character that is still to be read, the empty string behind the last one."""
+        """A character that is still to be read, the empty string after the last one."""
         at = self.at + offset
         return self.text[at : at + 1]
 
@@ -336,6 +336,18 @@ class Reader(Scanner, ABC):
 
     def _same_line(self) -> str:
         return " on the same line; a newline is \\n" if self.line_ends else ""
+
+    def read_character(self, escapes: Mapping[str, str], hex_escapes: Mapping[str, int]) -> int | str:
+        """Read a character or an escape: its code point, or the letter of an escape that is none of these."""
+        begin = self.at
+        self.at += 1
+        if self.text[begin] != "\\":
+            return ord(self.text[begin])
+        letter = self.peek()
+        self.at += 1
+        if letter in escapes:
+            return ord(escapes[letter])
+        return self.take_hex(hex_escapes[letter], begin) if letter in hex_escapes else letter
 
     # --- help
 

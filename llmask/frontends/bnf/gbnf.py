@@ -167,15 +167,9 @@ class _Parser(Reader):
     def character(self) -> int:
         """Read a character or an escape."""
         begin = self.at
-        self.at += 1
-        if self.text[begin] != "\\":
-            return ord(self.text[begin])
-        letter = self.peek()
-        self.at += 1
-        if letter in SIMPLE_ESCAPES:
-            return ord(SIMPLE_ESCAPES[letter])
-        if letter in HEX_ESCAPES:
-            return self.take_hex(HEX_ESCAPES[letter], begin)
+        letter = self.read_character(SIMPLE_ESCAPES, HEX_ESCAPES)
+        if isinstance(letter, int):
+            return letter
         raise self.error(
             f"there is no escape \\{letter}" if letter else "an escape is not complete",
             f"for these characters write the class [{SETS[letter]}]"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.exact.fusing import exact_rules
+from llmask.grammar.expressions import Lowered
 from llmask.grammar.late import lower
-from llmask.grammar.lowered import Lowered
 from llmask.grammar.tails import chain, join_tails
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ def compile_lark(
         named = NamedGrammars({} if grammars is None else grammars)
         read = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties, named, is_exact)
         if is_exact:
-            _refuse_regions(read.grammar)
-            _refuse_parameters(read.grammar)
+            _refuse_inexact(read.grammar)
         lowered = exact_rules(nodes, read.grammar) if is_exact else lower(nodes, read.grammar)
         if not is_exact and lowered.make_late is None:
             rules = join_tails(lowered.rules, lowered.regions)
@@ -65,18 +64,8 @@ def compile_lark(
     return lowered._replace(warnings=read.warnings + lowered.warnings, grammar=read.shown)
 
 
-def _refuse_parameters(grammar: Grammar) -> None:
-    """Refuse rules with a parameter: exact lexing has to know all rules before."""
-    for name in sorted(grammar.parametric):
-        raise GrammarError(
-            f'rule "{name}" has a parameter, and exact lexing has to know all rules beforehand',
-            grammar.places.get(name),
-            'use lexer="greedy"',
-        )
-
-
-def _refuse_regions(grammar: Grammar) -> None:
-    """Refuse what is said of terminals: exact lexing has none."""
+def _refuse_inexact(grammar: Grammar) -> None:
+    """Refuse what is said of terminals, as exact lexing has none, and rules with a parameter, which come late."""
     for name, said in grammar.attributes.items():
         if said.temperature is not None or said.max_tokens is not None:
             raise GrammarError(
@@ -84,3 +73,9 @@ def _refuse_regions(grammar: Grammar) -> None:
                 grammar.places.get(name),
                 'take it out, or use lexer="greedy"',
             )
+    for name in sorted(grammar.parametric):
+        raise GrammarError(
+            f'rule "{name}" has a parameter, and exact lexing has to know all rules beforehand',
+            grammar.places.get(name),
+            'use lexer="greedy"',
+        )

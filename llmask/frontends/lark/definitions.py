@@ -151,7 +151,7 @@ def read_settings(settings: dict[str, tuple[object, Spot]] | None) -> SettingsOf
 
 @dataclass(frozen=True)
 class Scope:
-    """How the names of one file are written elsewhere: as listed, else behind the prefix."""
+    """How the names of one file are written elsewhere: as listed, else after the prefix."""
 
     listed: dict[str, str] = field(default_factory=dict)
     prefix: str = ""

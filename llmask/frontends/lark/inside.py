@@ -26,7 +26,7 @@ from llmask.frontends.lark.syntax import statements_of
 from llmask.frontends.lark.tree import Statement, Token
 from llmask.frontends.places import Source, similar
 from llmask.grammar.expressions import Attributes, Expression, Grammar, Inclusion, Repeat
-from llmask.grammar.kinds import CALL_NEW, EDGE_FIELDS
+from llmask.grammar.rules import compares_values
 
 if TYPE_CHECKING:
     from llmask.frontends.lark.tree import Json
@@ -62,7 +62,7 @@ def json_inside(nodes: RegexNodes, node: Json, limits: Limits, warnings: list[st
     except (GrammarError, LimitExceeded) as error:
         where = node.spot.shown() if error.where is None else f"{error.where} of the schema at {node.spot.shown()}"
         raise type(error)(error.message, where, error.help or "mend the schema") from None
-    if any(kind >= CALL_NEW for kind in made.rules.edges[1::EDGE_FIELDS]):
+    if compares_values(made.rules):
         node.spot.refuse(
             "a schema that compares texts (uniqueItems, minProperties, ...) cannot stand inside a grammar yet",
             "take these keywords out, or compile the schema by itself",

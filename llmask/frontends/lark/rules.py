@@ -57,6 +57,7 @@ from llmask.frontends.lark.tree import (
     Token,
     Usage,
     is_terminal,
+    without_rows,
 )
 from llmask.frontends.places import Spot, similar
 from llmask.grammar.expressions import (
@@ -98,7 +99,7 @@ def attributes_of(defined: Defined) -> dict[str, Attribute]:
 
     Raises
     ------
-    GrammarError : one is not known, has a value that it cannot have, or stands beside one that it cannot.
+    GrammarError : one is not known, has a value that it cannot have, or is given with another one that excludes it.
     """
     assert defined.definition is not None
     found: dict[str, Attribute] = {}
@@ -193,7 +194,7 @@ def _name(attribute: Attribute) -> str:
 
 
 def _may_end_everywhere(nodes: RegexNodes, node: int) -> bool:
-    """Whether a terminal may end behind every character; of large ones not all is looked at."""
+    """Whether a terminal may end after every character; of large ones not all is looked at."""
     waiting = [(node, 0)]  # what is left, and how many bytes of a character are still to come
     seen = set(waiting)
     while waiting and len(seen) < MOST_STATES:
@@ -343,11 +344,9 @@ class GrammarWriter:
         )
 
     def _ignored(self, body: Node, scope: Scope) -> Lexeme:
-        while isinstance(body, Row) and len(body.parts) == 1:
-            body = body.parts[0]
-        if isinstance(body, Name):
-            return self.terminals.named(body, scope)
-        return self.terminals.anonymous(body, scope)
+        body = without_rows(body)
+        named, anonymous = self.terminals.named, self.terminals.anonymous
+        return named(body, scope) if isinstance(body, Name) else anonymous(body, scope)
 
     # --- ranks
 
@@ -424,7 +423,7 @@ class GrammarWriter:
         return self._included[node.spot]
 
     def _row(self, node: Row, scope: Scope, arguments: dict[str, Expression]) -> list[Expression]:
-        """The parts of a row; what stops a rule is read by that rule and left out behind it."""
+        """The parts of a row; what stops a rule is read by that rule and left out after it."""
         found: list[Expression] = []
         stop: Node | None = None
         for n, part in enumerate(node.parts):

@@ -35,6 +35,7 @@ from llmask.frontends.lark.tree import (
     Text,
     Token,
     Usage,
+    without_rows,
 )
 from llmask.frontends.lark.values import Value, escaped, pattern_value, range_value, structured_node, text_value
 from llmask.frontends.places import Spot
@@ -148,9 +149,7 @@ class Terminals:
         if self._by_text is None:
             self._by_text = {}
             for full, defined in self.definitions.known.items():
-                body = defined.body
-                while isinstance(body, Row) and len(body.parts) == 1:
-                    body = body.parts[0]
+                body = defined.body and without_rows(defined.body)
                 if isinstance(body, (Text, Pattern)) and Name(body.spot, full).is_terminal:
                     self._by_text.setdefault(_key(body), full)
         return self._by_text.get(_key(node)) if isinstance(node, (Text, Pattern)) else None

@@ -86,7 +86,7 @@ SIGNS = {
     "&": "AND",
     "=": "EQUALS",
 }
-FREE_TOKENS = 1000  # few of them take little beside what they mean
+FREE_TOKENS = 1000  # few of them take little, compared with what they mean
 TOKEN_WORK = 15  # units for each of the others: it is parsed, looked up and becomes a part of a rule
 DIRECTIVES = ("ignore", "import", "declare", "override", "extend", "json", "regex", "lark", "llguidance", "if")
 WITH_JSON = ("json", "regex", "llguidance")
@@ -98,12 +98,12 @@ STATEMENT = re.compile(
 
 
 def read_change(source: Source, at: int) -> tuple[Change, int]:
-    """The parameter that stands at a character, behind `::`."""
+    """The parameter at a character, after `::`."""
     return _Reader(source, at).change()
 
 
 def read_condition(source: Source, at: int) -> tuple[Condition, int]:
-    """The condition that stands at a character, behind `%if`."""
+    """The condition at a character, after `%if`."""
     reader = _Reader(source, at)
     return reader.condition(0), reader.at
 

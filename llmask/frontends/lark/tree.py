@@ -37,7 +37,7 @@ class Text(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """A regular expression between slashes, in Python's syntax, and the letters behind it."""
+    """A regular expression between slashes, in Python's syntax, and the letters after it."""
 
     spot: Spot
     pattern: str
@@ -75,6 +75,13 @@ class Row(NamedTuple):
     parts: tuple[Node, ...]
     alias: Spot | None = None
     condition: Condition | None = None
+
+
+def without_rows(node: Node) -> Node:
+    """What a row of one part, or a row of such a row, consists of."""
+    while isinstance(node, Row) and len(node.parts) == 1:
+        node = node.parts[0]
+    return node
 
 
 class Options(NamedTuple):
@@ -136,7 +143,7 @@ class Token(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """What stands in brackets behind a rule's name."""
+    """What is in brackets after a rule's name."""
 
     spot: Spot
     name: str

@@ -13,19 +13,22 @@ In: the text of a pattern. Out: a `Tree`. Cost: about 2 us a character.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence as Items
 
 from llmask.frontends.regex.python_syntax import DIGITS, PythonParser
 from llmask.frontends.regex.shapes import Boundary, Edge, Tree
 from llmask.regex import unicode_classes
 from llmask.regex.code_points import FIRST_SURROGATE, MAX_CODE_POINT, NO_TEXT, CodePointSet
 
-CONTROLS = {"f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
+CONTROLS = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 BRACED = re.compile(r"\{([0-9a-fA-F]+)\}")
 LOW_HALF = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 
 class EcmaParser(PythonParser):
     """Parser of one pattern of the dialect "ecma"."""
+
+    controls = CONTROLS
 
     # --- syntax
 
@@ -54,28 +57,11 @@ class EcmaParser(PythonParser):
     def _class_ends(self, start: int, first: int) -> bool:
         return super()._class_ends(start, -1)
 
-    def _range_of_class(
-        self,
-        low: int | CodePointSet,
-        high: int | CodePointSet,
-        ranges: list[tuple[int, int]],
-        named: list[CodePointSet],
-        at: int,
-    ) -> None:
+    def _range_of_class(self, low: int | CodePointSet, high: int | CodePointSet, at: int) -> Items[int | CodePointSet]:
         r"""`[\w-.]`: the minus stands for itself (annex B.1.2.5)."""
-        for item in (low, ord("-"), high):
-            self._add(item, ranges, named)
+        return low, ord("-"), high
 
-    def _class_escape(self) -> int | CodePointSet:
-        start = self.index - 1
-        letter = self.data[self.index : self.index + 1]
-        self.index += 1
-        if letter in "dDwWsS" and letter:
-            return self._named_class(letter)
-        if letter in CONTROLS:
-            return CONTROLS[letter]
-        if letter == "b":
-            return 8
+    def _other_escape(self, start: int, letter: str) -> int | CodePointSet:
         if letter == "0" and self.data[self.index : self.index + 1] not in DIGITS:
             return 0
         if letter == "x":
@@ -84,8 +70,6 @@ class EcmaParser(PythonParser):
             return self._code_point(start)
         if letter == "c":
             return self._control(start)
-        if letter in ("p", "P"):
-            return self._property(start)
         if letter == "k":
             self._refuse_reference(start)
         if not letter or (letter.isalnum() and letter.isascii()):

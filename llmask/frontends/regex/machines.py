@@ -320,7 +320,7 @@ class Parts:
         return found
 
     def _escaped(self, pieces: Pieces, escapes: str) -> int:
-        r"""Part behind a backslash."""
+        r"""Part after a backslash."""
         codes = [DEAD] * 256
         for character, letter in SHORT_ESCAPES.items():
             if is_short(escapes, character):
@@ -337,7 +337,7 @@ class Parts:
         return self._add(codes)
 
     def _high_surrogates(self, pieces: Pieces) -> list[tuple[int, int, int]]:
-        """The code behind each of them: a low surrogate follows."""
+        """The code after each of them: a low surrogate follows."""
         beyond = _within(pieces, CodePointSet((0x10000, MAX_CODE_POINT + 1)))
         found = []
         for high, inside in _blocks(tuple((a - 0x10000, b - 0x10000, code) for a, b, code in beyond), 1024).items():

@@ -204,7 +204,7 @@ class Meaning:
     # --- trees that do, from the end
 
     def tails_before(self, tree: Tree, tails: Items[Tail] | None) -> list[Tail]:
-        """What may follow before `tree`, a state each, when `tails` may follow behind it (None: the end)."""
+        """What may follow before `tree`, a state each, when `tails` may follow after it (None: the end)."""
         if tails is None:
             tails = [self.nodes.EPSILON for _ in self.states]
         self.budget.spend(STEPS, len(tails))
@@ -319,7 +319,7 @@ class Meaning:
         return self.nodes.complement(body) if tree.is_negated else body
 
     def before_anything(self, tree: Tree) -> list[Tail]:
-        """Tails before `tree` with any bytes behind it, unions outside and (a|ab) ALL, a{2,9} ALL cut short.
+        """Tails before `tree` with any bytes after it, unions outside and (a|ab) ALL, a{2,9} ALL cut short.
 
         Only so are they ALL as soon as nothing else is asked, and their complement empty.
         """
@@ -380,7 +380,7 @@ class Ways(NamedTuple):
 
 
 def first_match_before(meaning: Meaning, tree: Tree, tails: Items[Tail]) -> list[Tail]:
-    """What may follow before the first match of `tree`, when `tails` may follow behind it."""
+    """What may follow before the first match of `tree`, when `tails` may follow after it."""
     return _before(meaning, tree, Ways(_anything(meaning), list(tails))).tails
 
 

@@ -16,6 +16,7 @@ import re
 import sys
 import unicodedata
 from collections import deque
+from collections.abc import Sequence as Items
 from typing import NoReturn
 
 from interegular.patterns import _ParsePattern
@@ -44,7 +45,7 @@ DIGITS = frozenset("0123456789")
 OCTAL = frozenset("01234567")
 HEX = frozenset("0123456789abcdefABCDEF")
 ASCII_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-CONTROLS = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
+CONTROLS = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 PROPERTY = re.compile(r"\{(?:(\w+)=)?(\w+)\}")
 GENERAL_CATEGORY = ("gc", "General_Category", None)
 SCRIPT = ("sc", "Script")
@@ -76,7 +77,10 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
     flags : letters in force here, of "aimsx".
     depth : groups open here.
     names : of the groups so far.
+    controls : code points that a letter after a backslash stands for.
     """
+
+    controls = CONTROLS
 
     def __init__(self, pattern: str) -> None:
         super().__init__(pattern)
@@ -318,7 +322,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
     # --- anchors and characters
 
     def _escape(self) -> Tree:
-        """What stands behind a backslash, outside a class."""
+        """What follows a backslash, outside a class."""
         start = self.index - 1
         letter = self.data[self.index : self.index + 1]
         if letter in ("A", "Z", "z") and letter:
@@ -347,23 +351,25 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
     # --- escapes
 
     def _class_escape(self) -> int | CodePointSet:
-        """What stands behind a backslash, in a class: a code point or a set of them."""
+        """What follows a backslash, in a class: a code point or a set of them."""
         start = self.index - 1
         letter = self.data[self.index : self.index + 1]
         self.index += 1
         if letter in "dDwWsS" and letter:
             return self._named_class(letter)
-        if letter in CONTROLS:
-            return CONTROLS[letter]
-        if letter == "b":
-            return 8
+        if letter in self.controls:
+            return self.controls[letter]
+        if letter in ("p", "P"):
+            return self._property(start)
+        return self._other_escape(start, letter)
+
+    def _other_escape(self, start: int, letter: str) -> int | CodePointSet:
+        """A code point that is named after a backslash."""
         lengths = {"x": 2, "u": 4, "U": 8}
         if letter in lengths:
             return self._hexadecimal(start, lengths[letter])
         if letter == "N":
             return self._named_character(start)
-        if letter in ("p", "P"):
-            return self._property(start)
         if letter in OCTAL:
             return self._octal(start)
         if letter in ASCII_LETTERS or letter in DIGITS or not letter:
@@ -437,7 +443,8 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
             self.index = at + 1
             high = self._class_item(start)
             if isinstance(low, CodePointSet) or isinstance(high, CodePointSet):
-                self._range_of_class(low, high, ranges, named, at)
+                for item in self._range_of_class(low, high, at):
+                    self._add(item, ranges, named)
             elif high < low:
                 self._refuse("this range ends before it starts", at, "Swap its ends.")
             else:
@@ -466,14 +473,8 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
         else:
             ranges.append((item, item))
 
-    def _range_of_class(
-        self,
-        low: int | CodePointSet,
-        high: int | CodePointSet,
-        ranges: list[tuple[int, int]],
-        named: list[CodePointSet],
-        at: int,
-    ) -> None:
+    def _range_of_class(self, low: int | CodePointSet, high: int | CodePointSet, at: int) -> Items[int | CodePointSet]:
+        """What a range stands for of which an end is no single character."""
         self._refuse("a range needs a single character at both ends", at, r"Write \- for the character.")
 
     # --- meanings that dialects change

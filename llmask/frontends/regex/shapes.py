@@ -144,7 +144,7 @@ def may_be_empty(tree: Tree) -> bool:
 
 
 def without_inner_counter(tree: Repeated) -> Repeated:
-    """(x{a,b}){c,d} as x{ac,bd} where the rounds leave no gap: behind k of them, at most kb, follow at least (k+1)a."""
+    """(x{a,b}){c,d} as x{ac,bd} where the rounds leave no gap: after k of them, at most kb, follow at least (k+1)a."""
     inner = tree.base
     while isinstance(inner, (Alternatives, Sequence)):
         parts = parts_of(inner)
@@ -312,7 +312,7 @@ def width(tree: Tree | Named) -> Width:
 
 
 def looks_outside(tree: Tree, before: int = 0, behind: int = 0) -> str | None:
-    """What in a pattern may see beyond it, where at least so many characters stand before and behind it; or None."""
+    """What in a pattern may see beyond it, where at least so many characters stand before and after it; or None."""
     if isinstance(tree, Edge):
         if not tree.terminators.bounds:
             return '"$"' if tree.is_end else '"^"'

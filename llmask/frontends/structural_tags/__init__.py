@@ -23,8 +23,7 @@ from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT, pointer
 from llmask.frontends.structural_tags.formats import BASIC_FORMATS, Ends, Entry, Formats, dispatch, excluded_strings
 from llmask.grammar.exact.sealed import sealed_rules
-from llmask.grammar.expressions import Expression, Grammar, Repeat, TokenSet, choice, optional, sequence
-from llmask.grammar.lowered import Lowered
+from llmask.grammar.expressions import Expression, Grammar, Lowered, Repeat, TokenSet, choice, optional, sequence
 from llmask.grammar.token_ranges import token_named, tokens_of
 from llmask.work import spend
 
@@ -235,7 +234,7 @@ def _token_dispatch(formats: Formats, place: Place, ends: Ends) -> Expression:
 
 
 def _among(free: Expression, part: Expression, loops: bool) -> Expression:
-    """A part, any number of times or once at most, with what is free before it and, where it loops, behind it."""
+    """A part, any number of times or once at most, with what is free before it and, where it loops, after it."""
     if loops:
         return sequence([free, Repeat(sequence([part, free]))])
     return sequence([free, optional(part)])

@@ -63,7 +63,7 @@ from llmask.grammar.expressions import (
     sequence,
 )
 from llmask.grammar.kinds import CALL_NEW, EDGE_FIELDS, NO_GUARD, SCAN
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import Rules, each_edge
 from llmask.regex.code_points import TEXT
 from llmask.regex.utf8 import utf8_char, utf8_literal
 from llmask.regex.word_lists import free_text
@@ -150,8 +150,7 @@ def exclude_strings(nodes: RegexNodes, rules: Rules, excluded: Sequence[str]) ->
     made: dict[int, int] = {}
     edges = array("i")
     assert not rules.priorities, "schemas have none, and they name edges by number"
-    for at in range(0, len(rules.edges), EDGE_FIELDS):
-        state, kind, symbol, target, guard = rules.edges[at : at + EDGE_FIELDS]
+    for state, kind, symbol, target, guard in each_edge(rules.edges):
         if kind == SCAN:
             if symbol not in made:
                 made[symbol] = _without(nodes, symbol, good)
@@ -168,7 +167,7 @@ def exclude_strings(nodes: RegexNodes, rules: Rules, excluded: Sequence[str]) ->
 
 def _without(nodes: RegexNodes, lexeme: int, good: int) -> int:
     if not nodes.first_bytes(lexeme) >> QUOTE & 1:
-        return lexeme  # no string begins there, and none stands behind something else
+        return lexeme  # no string begins there, and none follows something else
     found = nodes.intersect([lexeme, good])
     return nodes.EMPTY if nodes.is_empty(found) else found
 
@@ -372,9 +371,9 @@ class Formats:
             if excluded:
                 exclude_strings(self.nodes, made.rules, excluded)
             rules = made.rules
-            for at in range(0, len(rules.edges), EDGE_FIELDS):
-                if rules.edges[at + 1] >= CALL_NEW:
-                    name = rules.names[rules.state_rules[rules.edges[at]]]
+            for state, kind, *_ in each_edge(rules.edges):
+                if kind >= CALL_NEW:
+                    name = rules.names[rules.state_rules[state]]
                     raise UnsupportedSchema(
                         "a schema that compares texts (uniqueItems, minProperties, ...) cannot stand inside a grammar "
                         "yet",
@@ -437,7 +436,7 @@ def loosened(schema: Any, where: str) -> Any:
     """A schema without what a place below it says; None if nothing is there.
 
     The property that it lies in is held to its type alone; of a definition, each property that leads there; a keyword
-    beside the properties is left out.
+    besides the properties is left out.
     """
     keys = [key.replace("~1", "/").replace("~0", "~") for key in where.partition(",")[0].split("/")[1:]]
     if not isinstance(schema, dict):

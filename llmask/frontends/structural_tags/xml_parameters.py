@@ -59,9 +59,9 @@ from llmask.grammar.expressions import (
 )
 from llmask.grammar.expressions import written as as_text
 from llmask.grammar.inclusion import derives_nothing_too, include
-from llmask.grammar.kinds import CALL, CALL_NEW, EDGE_FIELDS, SCAN, SKIP, RuleId, StateId
+from llmask.grammar.kinds import CALL, EDGE_FIELDS, SCAN, SKIP, RuleId, StateId
 from llmask.grammar.late import lower
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import Rules, compares_values, each_edge
 from llmask.grammar.tails import Network
 from llmask.regex.utf8 import utf8_literal
 from llmask.regex.word_lists import free_text
@@ -92,8 +92,8 @@ class Style(NamedTuple):
     def parts(self) -> tuple[str, str, str, str]:
         """The texts around a name and before its value.
 
-        Returns the text before the name, the text behind it, the text before the value that white space may precede,
-        and the text before the value behind `{is_string}`; the last two are empty where the style has none.
+        Returns the text before the name, the text after it, the text before the value that white space may precede,
+        and the text before the value after `{is_string}`; the last two are empty where the style has none.
         """
         before, _, behind = self.begin.partition("{name}")
         if self.tells_strings:
@@ -257,7 +257,7 @@ class Elements(Translation):
     def _with_elements(self, rules: Rules) -> Rules:
         """The rules of the object, with elements in place of members."""
         check_productive(self)
-        if any(kind >= CALL_NEW for kind in rules.edges[1::EDGE_FIELDS]):
+        if compares_values(rules):
             raise UnsupportedSchema(
                 "keys that are not declared cannot be told apart where properties are elements",
                 pointer(ROOT),
@@ -272,8 +272,7 @@ class Elements(Translation):
         declared = set(self.keys.values())
         others: list[int] = []
         rule_of: dict[Expression, RuleId] = {}
-        for at in range(0, len(written), EDGE_FIELDS):
-            state, kind, symbol, target, guard = written[at : at + EDGE_FIELDS]
+        for state, kind, symbol, target, guard in each_edge(written):
             if kind == SCAN and symbol in left_out:
                 kind, symbol = SKIP, 0
             elif kind == SCAN and symbol == self.held:
@@ -303,7 +302,7 @@ class Elements(Translation):
         return self.nodes.intersect([keys, name if is_any else compile_pattern(self.nodes, NAME_OF_PATTERN)])
 
     def _check_names(self, behind: str, others: int) -> None:
-        """Refuse a name that holds a mark, or that, with what stands behind it, begins another one.
+        """Refuse a name that holds a mark, or that, with what follows it, begins another one.
 
         Parameters
         ----------
@@ -332,7 +331,7 @@ class Elements(Translation):
     # --- one value
 
     def _element(self, schemas: list[SchemaAt], path: Path) -> list[Expression]:
-        """What may stand behind the mark that begins an element, with the one that ends it.
+        """What may follow the mark that begins an element, with the one that ends it.
 
         Of two of them none is the beginning of the other: text holds the mark that ends it.
         """

@@ -252,7 +252,7 @@ def _with_thoughts(
     begin, end, behind = family.thoughts
     writing = Writing(marks, (begin, end))
     first = [] if reasoning == "open" else [begin]
-    # what stands behind it is part of the text that follows, where there may be any
+    # what comes right after it is part of the text that follows, where there may be any
     section = writing.row(
         [*first, writing.text_without([end, begin]), end, *([behind] if choice == "required" else [])]
     )

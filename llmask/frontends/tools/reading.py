@@ -53,7 +53,7 @@ BLANKS = " \t\r\n"
 HARMONY = Family("harmony_tag", "", "", marks=MARKS)
 MOST_LETTERS = 2**24  # of a schema
 MOST_DIGITS = 4000  # of an int; Python refuses more than 4,300
-# the recipient of a message stands before its channel or behind it
+# the recipient of a message stands before its channel or after it
 CHANNEL = r"(?:<\|channel\|>commentary)?"
 HARMONY_OPENING = (
     CHANNEL + r" to=functions\.(?P<name>[\w.\-]+)" + CHANNEL + r"(?: ?<\|constrain\|>json| json)?<\|message\|>"
@@ -177,7 +177,7 @@ class Reader:
             return self._opened(found)
         kept = min(_first_of(self._rest, trigger) for trigger in self._triggers)
         self._skip(kept)
-        if len(self._rest) > LONGEST_OPENING:  # what begins like a call and is none
+        if len(self._rest) > LONGEST_OPENING:  # what begins like a call and is no call
             self._skip(1)
             return ()
         return None
@@ -303,7 +303,7 @@ class Element(NamedTuple):
 
 
 def _element(text: str, style: str, meaning: Meaning, members: Mapping[str, Any]) -> Element | None:
-    """The element that a text begins with, behind those that were read."""
+    """The element that a text begins with, after those that were read."""
     found = _begin(style, meaning.names).match(text)
     if found is None:
         return None
@@ -338,7 +338,7 @@ def json_so_far(text: str, style: str, schema: Any, nodes: RegexNodes) -> str:
     rest: str | None = text
     while rest is not None and (found := _element(text := rest.lstrip(BLANKS), style, meaning, members)) is not None:
         rest, members[found.name] = found.rest, found.value
-        parts.append(found.json() + ("" if rest is None else " "))  # behind which no number goes on
+        parts.append(found.json() + ("" if rest is None else " "))  # after which no number goes on
     begin = STYLES[style].begin.partition("{name}")[0]
     return "{" + ", ".join(parts) + ("" if rest is None or begin.startswith(text[: len(begin)]) else "}")
 

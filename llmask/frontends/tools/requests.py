@@ -42,7 +42,7 @@ Part = str | Pattern
 
 
 class Thoughts(NamedTuple):
-    """A section of reasoning: how it begins and ends, and what stands behind it."""
+    """A section of reasoning: how it begins and ends, and what follows it."""
 
     begin: str
     end: str
@@ -54,7 +54,7 @@ class Family(NamedTuple):
 
     source      where that is told
     call        what stands before the arguments
-    call_end    what stands behind them
+    call_end    what follows them
     begin, end  of all calls together, where there is such a thing
     separator   between two calls
     style       of the arguments: "json", or one of structural_tags/xml_parameters.py

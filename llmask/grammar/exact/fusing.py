@@ -33,6 +33,7 @@ from llmask.grammar.expressions import (
     Grammar,
     Inclusion,
     Lexeme,
+    Lowered,
     Reference,
     Repeat,
     Sequence,
@@ -43,12 +44,11 @@ from llmask.grammar.expressions import (
     rebuilt,
     sequence,
 )
-from llmask.grammar.kinds import EDGE_FIELDS, SCAN
+from llmask.grammar.kinds import SCAN
 from llmask.grammar.late import lower
-from llmask.grammar.lowered import Lowered
 from llmask.grammar.lowering import as_repetition, folded
 from llmask.grammar.overlaps import overlaps
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import Rules, each_edge
 from llmask.grammar.tails import chain, components, join_tails
 from llmask.regex.code_points import TEXT
 from llmask.regex.utf8 import literal_word, utf8_char
@@ -185,7 +185,7 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar) -> Lowered:
 
     Parameters
     ----------
-    grammar : priorities have no meaning, as all derivations count. What is ignored may stand behind every lexeme, and
+    grammar : priorities have no meaning, as all derivations count. What is ignored may follow every lexeme, and
         at the beginning.
 
     Raises
@@ -406,7 +406,7 @@ class _Fusion:
 
 
 def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
-    """A grammar that ignores nothing, with what was ignored behind every lexeme and at the beginning.
+    """A grammar that ignores nothing, with what was ignored after every lexeme and at the beginning.
 
     Behind a lexeme that is the empty string nothing is ignored: what may stand once would stand there again.
     """
@@ -463,12 +463,11 @@ def _lexemes(leaf: Expression) -> list[int]:
 
 
 def _scanned(rules: Rules) -> list[int]:
-    edges = rules.edges
-    return [edges[at + 2] for at in range(0, len(edges), EDGE_FIELDS) if edges[at + 1] == SCAN]
+    return [symbol for _, kind, symbol, _, _ in each_edge(rules.edges) if kind == SCAN]
 
 
 def _innermost_first(rules: dict[str, Expression]) -> list[str]:
-    """Names of rules, each behind those that it refers to, circles aside."""
+    """Names of rules, each after those that it refers to, circles aside."""
     names = list(rules)
     numbers = {name: number for number, name in enumerate(names)}
     named = [[leaf.name for leaf in leaves(rule) if isinstance(leaf, Reference)] for rule in rules.values()]

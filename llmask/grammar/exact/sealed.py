@@ -24,18 +24,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError, UnsatisfiableSchema
 from llmask.grammar.exact.fusing import exact_rules
-from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, rebuilt
+from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Lowered, rebuilt
 from llmask.grammar.inclusion import include
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, SKIP, RuleId
-from llmask.grammar.lowered import Lowered
 from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps
 from llmask.grammar.rules import Rules
-from llmask.grammar.tails import Network
+from llmask.grammar.tails import Network, union
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
-NEVER = b"\xff"  # no byte of UTF-8; behind it a seal cannot be mistaken for anything
+NEVER = b"\xff"  # no byte of UTF-8; after it a seal cannot be mistaken for anything
 
 
 class Seal(NamedTuple):
@@ -188,15 +187,8 @@ class _Apart(Overlaps):
         theirs = self.seals.get(self.lexemes[rival])
         other = self.lexemes[rival] if theirs is None else theirs.firsts
         onwards, both = self.nodes.extensions(seal.firsts, other)
-        following = -1 if theirs is not None else self._first_of_places(behind)
+        following = -1 if theirs is not None else union(self.first_of_place[place] for place in behind)
         return bool(onwards or both or self.nodes.extensions(other, seal.firsts)[0] & following)
-
-    def _first_of_places(self, places: set[int]) -> int:
-        """The bytes that may follow in some places."""
-        found = 0
-        for place in places:
-            found |= self.first_of_place[place]
-        return found
 
 
 def _are_apart(nodes: RegexNodes, rules: Rules, seals: Mapping[int, Seal]) -> bool:

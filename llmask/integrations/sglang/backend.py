@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partialmethod
 from typing import TYPE_CHECKING, Any
 
 from ...errors import LlmaskError
@@ -62,25 +62,14 @@ class RequestBackend(BoundedCache):
 
     # --- keys; called in threads of SGLang's pool
 
-    def dispatch_json(self, key_string: str) -> Any:
-        """The grammar of a JSON schema."""
-        return self.dispatch_fallback("json", key_string)
-
-    def dispatch_regex(self, key_string: str) -> Any:
-        """The grammar of a pattern."""
-        return self.dispatch_fallback("regex", key_string)
-
-    def dispatch_ebnf(self, key_string: str) -> Any:
-        """The grammar of a text in EBNF, GBNF or Lark; also of keys of the kind full_assistant_ebnf."""
-        return self.dispatch_fallback("ebnf", key_string)
-
-    def dispatch_structural_tag(self, key_string: str) -> Any:
-        """The grammar of a structural tag."""
-        return self.dispatch_fallback("structural_tag", key_string)
-
     def dispatch_fallback(self, key_type: str, key_string: str) -> Any:
         """The grammar of a key of any kind: a `RequestGrammar`, or an `InvalidGrammarObject` with what is wrong."""
         return self._made(lambda: compile_key(self.compiler, key_type, key_string, self.options), key_type, key_string)
+
+    dispatch_json = partialmethod(dispatch_fallback, "json")
+    dispatch_regex = partialmethod(dispatch_fallback, "regex")
+    dispatch_ebnf = partialmethod(dispatch_fallback, "ebnf")  # EBNF, GBNF or Lark; of keys full_assistant_ebnf, too
+    dispatch_structural_tag = partialmethod(dispatch_fallback, "structural_tag")
 
     def _made(self, compile: Callable[[], CompiledGrammar], kind: str, source: str) -> Any:
         """What becomes of a key. The first mask is built, too, so that the scheduler need not wait for it."""

@@ -26,12 +26,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from llmask.arguments import as_bitmask, as_integer
 from llmask.errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from llmask.integrations.limits import Room, check_least_length, check_room, takes_budget, wants_budget
-from llmask.mask.apply import BITS_PER_WORD, apply_bitmask
+from llmask.mask.apply import BITS_PER_WORD, apply_bitmask, id_mask
 from llmask.matching.ahead import read_ahead
 from llmask.matching.batch import Batch
 
@@ -72,15 +70,12 @@ def filter_tokens(
     reset_vocab_mask: bool = True,
 ) -> None:
     """Allow tokens in a row of a bitmask, or refuse them; before that all others are reset to the opposite."""
-    bits = as_bitmask(vocab_mask)[batch_idx].view(np.uint32)
+    words = as_bitmask(vocab_mask)[batch_idx]
+    chosen = id_mask(token_ids, len(words))
     if reset_vocab_mask:
-        bits[:] = 0 if is_allowed else 0xFFFFFFFF
-    for token in token_ids:
-        bit = np.uint32(1 << (token % BITS_PER_WORD))
-        if is_allowed:
-            bits[token // BITS_PER_WORD] |= bit
-        else:
-            bits[token // BITS_PER_WORD] &= ~bit
+        words[:] = chosen if is_allowed else ~chosen
+    else:
+        words[:] = words | chosen if is_allowed else words & ~chosen
 
 
 class RequestGrammar:
@@ -253,40 +248,6 @@ class RequestGrammar:
 
     move_vocab_mask = staticmethod(move_masks)
     apply_vocab_mask = staticmethod(apply_masks)
-
-    # --- jumps over text that is certain, which the scheduler of SGLang 0.5.23 does not take
-
-    def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
-        """The text that must come next, whole characters of it, as the second of a pair; None: there is none."""
-        text = self.matcher.forced_bytes().decode("utf-8", "ignore")
-        return ([], text) if text else None
-
-    def jump_forward_str_state(self, helper: tuple[list[int], str]) -> tuple[str, int]:
-        """The text of such a pair, and a state, which is not needed."""
-        return helper[1], -1
-
-    def jump_and_retokenize(self, old_output_ids: list[int], new_output_ids: list[int], next_state: int) -> None:
-        """Put other tokens in the place of those accepted so far: those of the same text and what comes after it.
-
-        Raises
-        ------
-        ValueError : the grammar does not allow one of them; the state is unchanged.
-        """
-        pairs = zip(old_output_ids, new_output_ids, strict=False)
-        n_same = next((place for place, (old, new) in enumerate(pairs) if old != new), len(old_output_ids))
-        n_same = min(n_same, len(new_output_ids))
-        moved = self.matcher.fork()
-        try:
-            moved.rollback(len(old_output_ids) - n_same)
-            moved.accept_tokens(new_output_ids[n_same:])
-        except TokenRejected:
-            raise
-        except LlmaskError as error:
-            raise ValueError(str(error)) from error
-        self.matcher = moved
-        if self._room is not None:
-            self._room.matcher = moved
-            self._look()
 
 
 def within_tokens(apply: Any) -> Any:

@@ -29,6 +29,7 @@ import numpy as np
 from llmask.errors import LlmaskError, VocabularyError
 from llmask.integrations.limits import Room, takes_budget
 from llmask.integrations.vllm.requests import compile_outputs, compile_request, compiler_for, matcher_of, room_of
+from llmask.mask.apply import id_mask
 from llmask.matching.ahead import read_ahead
 from llmask.matching.batch import Batch
 from llmask.matching.matcher import Matcher
@@ -141,7 +142,7 @@ class Grammar:
             if not self._has_failed:
                 logger.error("a request is ended, as its grammar has no mask: %s", error)
             self._has_failed = True
-            _allow_only(words[batch_index], self._ends)
+            words[batch_index] = id_mask(self._ends, words.shape[1])
 
     def _fill(self, words: Any, row: int) -> None:
         if self._room is None or not self._room.is_near:
@@ -230,15 +231,6 @@ def _without_padding(tokens: Iterable[int]) -> list[int]:
     """The tokens before the first negative one."""
     tokens = list(tokens)
     return tokens[: next((place for place, token in enumerate(tokens) if token < 0), len(tokens))]
-
-
-def _allow_only(words: Any, tokens: Iterable[int]) -> None:
-    """Make one row of a bitmask allow only these tokens."""
-    words[:] = 0
-    bits = words.view(np.uint32)
-    for token in tokens:
-        if token >> 5 < len(bits):
-            bits[token >> 5] |= np.uint32(1 << (token & 31))
 
 
 def rows_at_once(grammar_bitmask: Any) -> Any:

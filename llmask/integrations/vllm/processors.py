@@ -23,7 +23,7 @@ import numpy as np
 from ...compiling.compiler import Compiler
 from ...errors import LlmaskError
 from ...forks import cached_property
-from ...mask.apply import allocate_bitmask, apply_bitmask
+from ...mask.apply import allocate_bitmask, apply_bitmask, id_mask
 from ...matching.matcher import Matcher
 from ..limits import Room, takes_budget
 from .requests import asked_for, compile_request, compiler_of_worker, matcher_of, room_of
@@ -88,10 +88,7 @@ class Row:
             except LlmaskError as error:
                 logger.error("a request is ended, as its grammar has no mask: %s", error)
                 self._matcher = None
-        words[:] = 0
-        ends = np.array([end for end in self._ends if end >> 5 < words.shape[1]], np.int64)
-        for row in words.view(np.uint32):
-            np.bitwise_or.at(row, ends >> 5, (1 << (ends & 31)).astype(np.uint32))
+        words[:] = id_mask(self._ends, words.shape[1])
 
     def _fill(self, matcher: Matcher, words: Any, drafts: list[int]) -> None:
         """`fill_drafts`, each row within the tokens that are left at it."""
@@ -123,7 +120,7 @@ class _Processor:
 
     @classmethod
     def validate_params(cls, sampling_params: Any) -> None:
-        """Raise `ValueError` for options that are none; what they ask for is compiled by the plug-in."""
+        """Raise `ValueError` for what are no options; what they ask for is compiled by the plug-in."""
         if sampling_params.extra_args and NAME in sampling_params.extra_args:
             asked_for(sampling_params.extra_args[NAME])
 

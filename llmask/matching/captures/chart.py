@@ -85,7 +85,7 @@ class _Chart:
     # --- forwards
 
     def fill(self) -> int:
-        """Parse; returns the last unit that something was reached behind."""
+        """Parse; returns the last unit that something was reached after."""
         start = (self.network.start_of(self.grammar.start), 0, 0)
         self.ahead[0].append((start, (None, 0, None)))
         for at in range(len(self.rows)):
@@ -147,7 +147,7 @@ class _Chart:
                 self.ahead[at + 1].append((item, (item, at, None)))
 
     def _step_over(self, order: list[Item], caller: Item, target: int, begin: int, completed: Item, at: int) -> None:
-        """The item behind a call whose network was completed."""
+        """The item after a call whose network was completed."""
         state, count, origin = caller
         counter = self.network.counters.get(self.network.owner[state])
         if counter is not None:
@@ -159,7 +159,7 @@ class _Chart:
             order.append(item)
 
     def _ends(self, kind: int, what: object, at: int) -> list[int]:
-        """Units behind which a terminal or an inclusion that begins here may end."""
+        """Units after which a terminal or an inclusion that begins here may end."""
         if at == len(self.units):
             return []
         unit = self.units[at]
@@ -242,7 +242,7 @@ class _Chart:
         return made
 
     def _open_runs(self, last: int) -> list[tuple[Item, int]]:
-        """The first item behind the last unit that waits for another one, and those in which runs around it wait."""
+        """The first item after the last unit that waits for another one, and those in which runs around it wait."""
         found = []
         waiting = (
             item
@@ -274,7 +274,7 @@ class _Chart:
         return found
 
     def _end_of_body(self, ending: Ending, text: bytes) -> int:
-        """Where the suffix begins: behind the shortest body."""
+        """Where the suffix begins: after the shortest body."""
         suffix = literal_word(self.nodes, ending.suffix)
         if suffix is not None:
             return len(text) - len(suffix)

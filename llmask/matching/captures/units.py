@@ -10,11 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ...kernels import engine
 from ...kernels.mask.configurations import ENDED
-from ...kernels.mask.open_rules import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
 from ...kernels.tables.operations import Operation
 from ..expected import named_ranges
 from ..history import BYTES_TOKEN
@@ -38,7 +35,7 @@ class Unit(NamedTuple):
 
 
 def steps_of(sequence: Sequence) -> list[tuple[bytes, int, int]]:
-    """The text step by step: bytes, the token's id where the grammar named it or -1, the configuration behind it."""
+    """The text step by step: bytes, the token's id where the grammar named it or -1, the configuration after it."""
     pieces = dict(sequence.pieces)
     tokenizer = sequence.grammar.tokenizer
     before = sequence.generation.start
@@ -95,11 +92,8 @@ class _Lexemes:
                 self.units.append(Unit(at, at + len(data), frozenset(), token))
                 self.begin = at + len(data)
             else:
-                trace = np.zeros(len(data) * TRACE_FIELDS, np.int32)
-                trace[T_BYTE::TRACE_FIELDS] = np.frombuffer(data, np.uint8)
-                reached = run(Operation.TRACE, here, trace)
-                columns = (trace[T_BEFORE::TRACE_FIELDS].tolist(), trace[T_WITH::TRACE_FIELDS].tolist())
-                for n, (before, ended) in enumerate(zip(*columns, strict=True)):
+                reached, ends = self.sequence.generation.traced(here, data)
+                for n, (before, ended) in enumerate(ends.tolist()):
                     self._end(before, at + n)
                     self._end(ended, at + n + 1)
                 if reached != after:  # the matcher closed the lexeme
@@ -116,8 +110,7 @@ class _Lexemes:
             return
         nodes = self._nodes.get(lexemes)
         if nodes is None:
-            found = np.zeros(self.sequence.run(Operation.LEXEMES_OF, lexemes), np.int32)
-            self.sequence.run(Operation.LEXEMES_OF, lexemes, found)
+            found = self.sequence.generation.listed(Operation.LEXEMES_OF, lexemes)
             nodes = self._nodes[lexemes] = frozenset(found.tolist())
         if nodes != {self.ignored}:
             self.units.append(Unit(self.begin, end, nodes))

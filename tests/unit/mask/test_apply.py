@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.mask.apply import allocate_bitmask, apply_bitmask
+from llmask.mask.apply import allocate_bitmask, apply_bitmask, id_mask
 
 
 def twin(logits: list[float], words: list[int]) -> list[float]:
@@ -191,6 +191,12 @@ def test_what_does_not_fit_is_refused_with_its_reason(logits: Any, mask: Any, me
     with pytest.raises(LlmaskError) as caught:
         apply_bitmask(logits, mask)
     assert str(caught.value) == message
+
+
+def test_a_row_of_ids() -> None:
+    assert id_mask([0, 33, 64], 2).tolist() == [1, 2]
+    assert id_mask([], 2).tolist() == [0, 0]
+    assert id_mask([31], 1).tolist() == [-(2**31)]
 
 
 def test_read_only_logits_are_refused() -> None:

@@ -39,7 +39,7 @@ def test_every_mask_is_written_once(batch: Any, n_threads: int, pause: float) ->
 
 
 def test_helpers_take_part(batch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    helpers = workers._get_helpers()
+    helpers = workers._helpers.get()
     monkeypatch.setattr(helpers, "wake", lambda n: None)
     llmask.fill_bitmasks(batch[0], batch[1], threads=2)  # nobody helps: the caller writes all
     assert np.array_equal(batch[1], batch[2])

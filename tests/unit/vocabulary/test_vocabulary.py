@@ -99,7 +99,7 @@ def test_check_ids_keeps_the_order_and_drops_repeats():
 
 
 def find(tokens: list[bytes], declared: list[int] = (), kind: TokenType = TokenType.CONTROL) -> tuple[int, ...]:
-    return find_end_ids(declared, lambda text: tokens.index(text) if text in tokens else -1, lambda token: kind)
+    return find_end_ids(declared, lambda text: tokens.index(text) if text in tokens else -1, np.full(len(tokens), kind))
 
 
 def test_declared_ids_come_first_and_once():

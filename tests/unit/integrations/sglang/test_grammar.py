@@ -173,32 +173,6 @@ def test_a_filter_sets_and_clears_bits() -> None:
     assert mask.tolist() == [[5, 5], [-1, -1]]
 
 
-def test_text_that_is_certain_is_jumped_over(default_tokenizer: Any) -> None:
-    """The text so far, and what must follow, are tokenized again; what differs takes the place of what was accepted."""
-    grammar = made("the certain answer|the certainty", default_tokenizer)
-    old = [*default_tokenizer.encode("t"), *default_tokenizer.encode("h")]
-    for token in old:
-        grammar.accept_token(token)
-    helper = grammar.try_jump_forward(None)
-    assert helper == ([], "e certain")
-    text, state = grammar.jump_forward_str_state(helper)
-    new = default_tokenizer.encode("th" + text)
-    assert new[:2] != old
-    grammar.jump_and_retokenize(old, new, state)
-    assert grammar.matcher.tokens == new
-    assert grammar.try_jump_forward(None) is None
-    with pytest.raises(ValueError, match="expected"):
-        grammar.jump_and_retokenize(new, default_tokenizer.encode("the other"), state)
-    assert grammar.matcher.tokens == new
-    grammar.jump_and_retokenize(new, new, state)
-    assert grammar.matcher.tokens == new
-
-
-def test_only_whole_characters_are_jumped_over(byte_tokenizer: Any) -> None:
-    assert made("é|è", byte_tokenizer).try_jump_forward(None) is None
-    assert made("a(é|è)", byte_tokenizer).try_jump_forward(None) == ([], "a")
-
-
 def test_it_says_what_it_is(byte_tokenizer: Any) -> None:
     grammar = made("a+", byte_tokenizer)
     grammar.accept_token(ord("a"))
@@ -244,14 +218,6 @@ def test_the_last_token_is_the_end(byte_tokenizer: Any) -> None:
     request.output_ids.pop()
     request.grammar.rollback(1)
     assert allowed(request.grammar) == {A, EOS}
-
-
-def test_a_jump_over_certain_text_counts(byte_tokenizer: Any) -> None:
-    request = shown(Request(made("a*", byte_tokenizer), 4))
-    request.write(A)
-    request.output_ids = [A, A, A]
-    request.grammar.jump_and_retokenize([A], [A, A, A], -1)
-    assert allowed(request.grammar) == {EOS}
 
 
 def test_a_grammar_behind_a_thought_is_found(byte_tokenizer: Any) -> None:
