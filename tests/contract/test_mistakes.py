@@ -77,7 +77,7 @@ def test_a_mistake_is_told_with_its_place_and_its_remedy(
 def test_a_text_is_refused_with_its_place_and_its_remedy(letters: Compiler, notation: str, name: str) -> None:
     bad = TEXTS[notation][name]
     with pytest.raises(LlmaskError) as caught:
-        getattr(letters, notation)(bad.text)
+        getattr(letters, notation)(bad.given)
     error = caught.value
     assert [error.message, error.where, error.help] == [bad.message, bad.where, bad.help]
     assert type(error).__name__ == bad.kind
