@@ -39,6 +39,12 @@ MISTAKES = [
         where="#",
     ),
     Mistake(
+        "Limit: digits of an integer",
+        compiling("json_schema", '{"maximum": ' + "9" * 5000 + "}"),
+        "the schema holds an integer of too many digits",
+        "write it with fewer",
+    ),
+    Mistake(
         "Limit: nesting of JSON text",
         compiling("json_schema", '{"items":' * 100000),
         "the schema is nested too deeply to be read as JSON",

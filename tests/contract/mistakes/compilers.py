@@ -17,6 +17,18 @@ MISTAKES = [
         'for example {"zip": "[0-9]{5}"}',
     ),
     Mistake(
+        "JSON Schema: formats of numbers",
+        compiling("json_schema", True, formats={"zip": 1}),
+        "formats are a dict from names to patterns, both str",
+        'for example {"zip": "[0-9]{5}"}',
+    ),
+    Mistake(
+        "JSON Schema: formats a list",
+        compiling("json_schema", True, formats=["zip"]),
+        "formats are a dict from names to patterns, both str",
+        'for example {"zip": "[0-9]{5}"}',
+    ),
+    Mistake(
         "JSON Schema: path",
         compiling("json_schema", Path("person.schema.json")),
         "a schema is no path",
@@ -87,6 +99,13 @@ MISTAKES = [
         compiling("choice", {"yes": 1, 2: "no"}),
         "choices are a sequence of str",
         'for example ["yes", "no"]',
+    ),
+    Mistake("Choice: nothing", compiling("choice", None), "choices are a sequence of str", 'for example ["yes", "no"]'),
+    Mistake(
+        "Choice: a lone surrogate",
+        compiling("choice", ["a", "\ud800"]),
+        "the choice '\\ud800' holds a lone surrogate, which is no text",
+        "take it out",
     ),
     Mistake(
         "GBNF: file name",
