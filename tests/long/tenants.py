@@ -19,7 +19,6 @@ from typing import Any
 
 import llmask
 from bench.scaling.resident import resident_mib
-from bench.scaling.schemas_memory import variation
 from tests.generators.schemas import random_schema
 from tests.long.corpora import Masks, schemas
 from tests.long.harness import Tally
@@ -29,6 +28,32 @@ SCHEMAS, SEQUENCES, TOKENS = 8, 2, 40  # of a tenant, of a schema, of a sequence
 GROWTH = 1.1
 LEAST_JUDGED = 100  # tenants: fewer say nothing of growth
 NOTES = 20
+BOUNDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
+
+
+def variation(schema: Any, draw: random.Random, names: dict[str, str]) -> Any:
+    """A schema of the same shape with other names of properties and other bounds."""
+    if isinstance(schema, list):
+        return [variation(item, draw, names) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "properties" and isinstance(value, dict):
+            for name in value:
+                names.setdefault(name, f"{name}_{draw.randrange(10**6)}")
+            made[key] = {names[name]: variation(inner, draw, names) for name, inner in value.items()}
+        elif key == "required" and isinstance(value, list):
+            for name in value:
+                names.setdefault(name, f"{name}_{draw.randrange(10**6)}")
+            made[key] = [names[name] for name in value]
+        elif key in BOUNDS and type(value) is int:
+            made[key] = value + draw.randint(0, 50) if key.startswith("max") else max(0, value - draw.randint(0, 1))
+        elif key in ("const", "enum", "default", "examples"):
+            made[key] = value
+        else:
+            made[key] = variation(value, draw, names)
+    return made
 
 
 def run(tally: Tally) -> None:

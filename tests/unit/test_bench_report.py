@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bench.masks import chosen_positions, digest
-from bench.report import combine, share_compiled, slowest, spread, steps, summarize, table
+from bench.report import combine, share_compiled, spread, steps, summarize, table
 
 
 def line(row_id: str, ttfm: int, tbm: list[list[int]]) -> dict[str, object]:
@@ -48,10 +48,6 @@ def test_first_and_later_documents_are_told_apart() -> None:
     assert steps(measured, set()) == []
 
 
-def test_the_slowest_steps_say_where_they_are() -> None:
-    assert slowest(combine(RUNS), {"a"}, 2) == [(2.0, "a", 1, 0), (1.0, "a", 0, 1)]
-
-
 def test_figures_and_table() -> None:
     measured = combine(RUNS)
     figures = summarize(measured, RUNS, {"a"})
@@ -72,13 +68,6 @@ def test_a_digest_counts_the_bits_of_the_vocabulary_only() -> None:
     assert digest(words, 32).startswith("3 ")
     assert digest(words, 34).startswith("5 ")
     assert digest(words, 33) == digest(np.array([0b1011, 1], dtype=np.int32), 33)
-
-
-def test_one_end_of_sequence_may_stand_for_all() -> None:
-    one, both = np.array([0b0101], dtype=np.int32), np.array([0b1101], dtype=np.int32)
-    assert digest(one, 4) != digest(both, 4)
-    assert digest(one, 4, [2, 3]) == digest(both, 4)
-    assert digest(np.array([1], dtype=np.int32), 4, [2, 3]) == digest(np.array([1], dtype=np.int32), 4)
 
 
 def test_positions_are_spread_and_include_both_ends() -> None:
