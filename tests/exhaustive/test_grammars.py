@@ -17,22 +17,7 @@ from tests.reference.engine.mask import Engine
 from tests.reference.regex_nodes import RegexNodes
 
 TOKENS = [
-    b"</s>",
-    b"a",
-    b"b",
-    b"c",
-    b" ",
-    b"ab",
-    b"ba",
-    b"aab",
-    b" a",
-    b"a ",
-    b"  ",
-    b"b b",
-    b"ca",
-    b"bc",
-    b"",
-    b"ab",
+    *(b"</s>", b"a", b"b", b"c", b" ", b"ab", b"ba", b"aab", b" a", b"a ", b"  ", b"b b", b"ca", b"bc", b"", b"ab"),
     b"abc",
 ]
 EOS, SPECIAL = 0, [16]

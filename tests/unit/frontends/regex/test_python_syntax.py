@@ -101,46 +101,14 @@ def test_constructs_mean_what_re_says(nodes: Any, pattern: str, words: list[str]
         assert nodes.matches(node, word.encode()) == bool(expected.fullmatch(word)), word
 
 
-POSSESSIVE = [
-    *("a*+b", "a++a", "[ab]?+a", "a{1,2}+a", "a{2}+a", "a{2,}+b?", ".*+", "a{0}+b"),
-    *(
-        "(?>a|ab)b",
-        "(?>ab|a)b",
-        "(?>a*)b",
-        "(?>a*?)b",
-        "(?>a+?)b",
-        "(?>a{1,3}?)ab",
-        "(?>(?:ab|a)*)b",
-        "(?>(?:ab|a)*?b)a",
-    ),
-    *(
-        "(?:ab|a)*+b",
-        "(?:a|ab){2}+",
-        "(?>(?:a|ab){2})",
-        "(?:a|ab){1,2}+b?",
-        "(?:ab){2,}+a?",
-        "(?:ab)?+ab",
-        "(?:aa|a)++a",
-    ),
-    *("(?>(?>a|ab)b?)b", "(?>a|(?>ab|b)*)b", "(?:(?>a|ab)b)*", "(?>a(?=b)|ab)b", "(?>a$|b)*a", "(?<=(?>a))b|(?>b)"),
-    *(
-        "(?=(?>a*)b)[ab]*",
-        "(?!(?>a|ab)b)[ab]*",
-        "b?(?<!(?>aa|ab))[ab]*",
-        "(?>(?:b|a(?!b))*)ab",
-        "(?>[ab]*b)a?",
-        "(?>|a)b",
-    ),
-    *(
-        "(?>a??)b",
-        "(?>a?)ab",
-        "(?>(?:a|b){0,3})b",
-        "(?>(?:a|b){1,3}?)b",
-        "(?>(?:a|bb)*b)b",
-        "(?>(?:a?){2})a",
-        "(?>(?:)?)a",
-    ),
-]
+_POSSESSIVE = """
+a*+b a++a [ab]?+a a{1,2}+a a{2}+a a{2,}+b? .*+ a{0}+b (?>a|ab)b (?>ab|a)b (?>a*)b (?>a*?)b (?>a+?)b (?>a{1,3}?)ab
+(?>(?:ab|a)*)b (?>(?:ab|a)*?b)a (?:ab|a)*+b (?:a|ab){2}+ (?>(?:a|ab){2}) (?:a|ab){1,2}+b? (?:ab){2,}+a? (?:ab)?+ab
+(?:aa|a)++a (?>(?>a|ab)b?)b (?>a|(?>ab|b)*)b (?:(?>a|ab)b)* (?>a(?=b)|ab)b (?>a$|b)*a (?<=(?>a))b|(?>b)
+(?=(?>a*)b)[ab]* (?!(?>a|ab)b)[ab]* b?(?<!(?>aa|ab))[ab]* (?>(?:b|a(?!b))*)ab (?>[ab]*b)a? (?>|a)b (?>a??)b (?>a?)ab
+(?>(?:a|b){0,3})b (?>(?:a|b){1,3}?)b (?>(?:a|bb)*b)b (?>(?:a?){2})a (?>(?:)?)a
+"""
+POSSESSIVE = _POSSESSIVE.split()
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="re has possessive quantifiers since Python 3.11")
@@ -156,23 +124,11 @@ EMPTY_ROUNDS = "an atomic group or possessive quantifier cannot repeat what may 
 TAKE_ONE = "Write what is repeated so that it takes a character: (?>(?:ab?)*) for (?>(?:a?b?)*)."
 WRITE_OUT = "Write the group's alternatives out, each with its repetition."
 REFUSED = [
-    ("a(b", "this group is not closed", 2, r"Add a closing parenthesis, or write \( for the character."),
-    ("a)b", "this closing parenthesis has no opening one", 2, r"Write \) for the character."),
-    ("x[a-", "this class is not closed", 2, r"Add a closing bracket, or write \[ for the character."),
     ("[]", "this class is not closed", 1, r"Add a closing bracket, or write \[ for the character."),
-    ("[b-a]", "this range ends before it starts", 3, "Swap its ends."),
     (r"[\w-a]", "a range needs a single character at both ends", 4, r"Write \- for the character."),
-    ("*a", "there is nothing to repeat", 1, "Put the quantifier behind what it repeats."),
     ("a|{2}", "there is nothing to repeat", 3, "Put the quantifier behind what it repeats."),
     ("^*", "there is nothing to repeat: an anchor takes no character", 2, "Remove the quantifier."),
     ("a**", "a quantifier cannot follow a quantifier", 3, "Put what it repeats in a group: (?:...)*."),
-    ("a{3,2}", "the repetition's lower bound 3 is above its upper bound 2", 2, "Swap them."),
-    (
-        "a{1,1" + "0" * 30 + "}",
-        "the repetition count is larger than 2147483646",
-        2,
-        "Leave the upper bound open: {n,}.",
-    ),
     (r"(a)\1", REFERENCE, 4, WRITE_OUT),
     ("(?P<x>a)(?P=x)", REFERENCE, 9, WRITE_OUT),
     ("(a)?(?(1)b|c)", "a conditional group depends on what another group matched", 5, "Write both cases out."),
@@ -183,17 +139,13 @@ REFUSED = [
     ("(?i-i:a)", "a flag is turned on and off at once", 1, "Keep one of the two."),
     ("(?au)a", "the flags a and u exclude each other", 1, "Keep one of them."),
     ("(?a)(?u)a", "the flags a and u exclude each other", 5, "Keep one of them."),
-    ("a(?i)", "flags for the whole pattern stand at its start", 2, "Move them, or write (?i:...)."),
     ("(?L)a", "the flag L is for byte patterns", 1, "Remove it."),
-    ("(?<a>b)", "this group has an unknown extension", 1, "Write (?P<name>...) for a group with a name."),
     ("(?R)", "this group has an unknown extension", 1, r"Write \( for the character."),
     ("(?P<1>b)", "this group's name is no identifier", 1, "Write (?P<name>...)."),
-    ("(?P<x>a)(?P<x>b)", "this group's name is already taken", 9, "Rename one of the groups, or write (?:...)."),
     ("(?#a", "this comment is not closed", 1, "Add a closing parenthesis."),
     (r"\pL", r"the escape \p needs a property", 1, r"Example: \p{L}."),
     (r"\q", r"the escape \q has no meaning", 1, "Remove the backslash for the character itself."),
     (r"[\8]", r"the escape \8 has no meaning", 2, "Remove the backslash for the character itself."),
-    ("a\\", "the pattern ends in a backslash", 2, r"Write \\ for the character."),
     (r"\x4", "this escape needs 2 hexadecimal digits of a code point", 1, r"Example: \x41."),
     (r"\U00110000", "this escape needs 8 hexadecimal digits of a code point", 1, r"Example: \x41."),
     (r"\777", "this octal escape is above 0o377", 1, r"Write \u0100 for larger code points."),
