@@ -21,7 +21,6 @@ from tests.unit.frontends.json_schema.small_worlds import (
     valid_values,
 )
 
-OBJECT = {"type": "object"}
 # Each keyword alone and beside those with which it is negated, by the drafts that know it.
 NEGATED: list[tuple[Any, tuple[int, ...]]] = [
     *[
