@@ -18,6 +18,7 @@ from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.integrations.llama_cpp import GrammarLogitsProcessor
 from tests.contract import conformance
+from tests.contract.event_conformance import EventConformance
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, write_gguf
 
 
@@ -243,7 +244,7 @@ class TestCompletions(conformance.AdapterConformance):
     kind = Completions
 
 
-class TestEvents(conformance.EventConformance):
+class TestEvents(EventConformance):
     n_rows = 1
 
     def make(self, grammar: CompiledGrammar, **callbacks: Any) -> GrammarLogitsProcessor:

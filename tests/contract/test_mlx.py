@@ -21,6 +21,7 @@ from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import BudgetError, LlmaskError, VocabularyError
 from llmask.integrations.mlx import GrammarLogitsProcessor, apply_bitmask
 from tests.contract import conformance
+from tests.contract.event_conformance import EventConformance
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_tokenizer
 
 
@@ -261,7 +262,7 @@ class TestSequences(conformance.AdapterConformance):
     kind = Sequences
 
 
-class TestEvents(conformance.EventConformance):
+class TestEvents(EventConformance):
     n_rows = 1
 
     def make(self, grammar: CompiledGrammar, **callbacks: Any) -> GrammarLogitsProcessor:

@@ -19,6 +19,7 @@ from llmask.errors import LlmaskError, VocabularyError
 from llmask.integrations.transformers import GrammarLogitsProcessor
 from llmask.matching.batch import Batch
 from tests.contract import conformance
+from tests.contract.event_conformance import EventConformance
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_model, make_hf_tokenizer
 
 PROMPTS = ["a", "write a person", "{", "", "write 8 documents", "x y z", '{"name":', "one more"]
@@ -306,7 +307,7 @@ class TestDrafts(conformance.AdapterConformance):
     kind = Drafts
 
 
-class TestEvents(conformance.EventConformance):
+class TestEvents(EventConformance):
     def make(self, grammar: CompiledGrammar, **callbacks: Any) -> GrammarLogitsProcessor:
         return GrammarLogitsProcessor(grammar, max_tokens=math.inf, **callbacks)
 
