@@ -16,11 +16,8 @@ from bench import budgets, sglang_masks
 from bench.canonical import Walker, run_forced
 from bench.data import own_rows
 from bench.languages import LANGUAGES, plain_text
-from bench.loop import SCHEMAS, document, line
-from bench.tokenizers import texts
-from bench.tokenizers.__main__ import differing_share
+from bench.loop import SCHEMAS, document
 from bench.tool_lists import full_tools, plain_tools, random_call, read_back, tools_of
-from bench.vocabularies import SOURCES, read_arrays
 from llmask import Compiler, Tokenizer
 from llmask.compiling.sources import ready_files
 
@@ -49,37 +46,10 @@ def test_every_row_writes_a_valid_document_of_its_own(name: str) -> None:
     assert len({str(written) for written in documents}) == 256
 
 
-def test_the_ratio_is_that_of_medians_to_the_better_peer() -> None:
-    times = {"llmask": [10.0, 20.0, 90.0], "xgrammar": [80.0], "llguidance": [40.0, 40.0], "llama.cpp": [1.0]}
-    shown = line("text", 8, times, ["llmask", "xgrammar", "outlines-core"])
-    assert shown == "| text | 8 | 20 / 40 | 80 / 80 | - | 0.50 |"
-    assert line("text", 8, {"llmask": [10.0]}, ["llmask"]).endswith("| 10 / 10 | - |")
-
-
 def test_the_document_is_one_of_the_schema(default_tokenizer: Any) -> None:
     matcher = Compiler(default_tokenizer).json_schema(sglang_masks.SCHEMA).matcher()
     matcher.accept_bytes(sglang_masks.DOCUMENT.encode())
     assert matcher.is_accepting()
-
-
-def test_a_figure_that_is_missing_is_a_dash() -> None:
-    text = sglang_masks.table({"llmask": {"a": "1 / 2", "b": "3"}, "other": {"b": "4"}})
-    assert text.splitlines()[1:] == ["|---|---:|---:|", "| a | 1 / 2 | - |", "| b | 3 | 4 |"]
-    assert text.startswith("| us, batches of 1 / 64 / 256 | llmask | other |")
-
-
-def test_texts_have_their_size_and_stay_the_same():
-    assert len(texts.mixed(50_000)) == 50_000
-    assert texts.many_kinds(20_000, 3) == texts.many_kinds(20_000, 3) != texts.many_kinds(20_000, 4)
-    assert texts.random_text(random.Random(1), 5) == texts.random_text(random.Random(1), 5)
-    for make in texts.WORST.values():
-        assert 990 <= len(make(1000).encode()) <= 1000
-
-
-def test_differing_tokens_are_counted_by_place():
-    tok = Tokenizer.from_bytes([b"a", b"b", b"ab", b""], eos=3)
-    assert differing_share([0, 1, 2, 0], [2, 2, 0], tok) == 0.5
-    assert differing_share([2, 0], [2, 0], tok) == 0
 
 
 def test_calls_of_the_made_functions_are_allowed_and_read_back(byte_tokenizer: Any) -> None:
@@ -131,30 +101,7 @@ def test_walks_are_judged() -> None:
     assert plain.counts["not canonical"] > 0
 
 
-@pytest.mark.long
-def test_walks_without_an_end_are_judged_as_far_as_they_are_certain() -> None:
-    tok = Tokenizer.default()
-    canonical, plain = Walker(tok, 10, 12), Walker(tok, 10, 12)
-    for seed in range(6):
-        canonical.walk(Compiler(tok, canonical=True).regex("([a-z]{3} ){40}"), random.Random(seed))
-        plain.walk(Compiler(tok).regex("([a-z]{3} ){40}"), random.Random(seed))
-    assert canonical.counts["unfinished"] == plain.counts["unfinished"] == 6
-    assert canonical.counts["not canonical"] == 0
-    assert canonical.counts["tokens of these not judged"] < 12
-    assert plain.counts["not canonical"] > 0
-
-
 def test_forced_tokens_of_our_own_cases(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setattr("bench.canonical.chosen_rows", lambda limit, seed: own_rows()[:8])
     assert run_forced(Tokenizer.default(), 8, 1)
     assert "0 not canonical" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_arrays_are_those_of_the_gguf_package() -> None:
-    gguf = pytest.importorskip("gguf", reason="gguf is not installed")
-    path = SOURCES["default"].path
-    fields = gguf.GGUFReader(str(path)).fields
-    for name in ("tokenizer.ggml.tokens", "tokenizer.ggml.token_type", "tokenizer.ggml.merges"):
-        found = [item.decode() if isinstance(item, bytes) else item for item in read_arrays(path)[name]]
-        assert found == fields[name].contents()

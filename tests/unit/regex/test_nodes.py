@@ -248,21 +248,6 @@ def test_equal_literals_in_pieces_match_the_same(nodes: Any) -> None:
         assert nodes.is_empty(difference)
 
 
-def test_a_union_of_five_thousand_literals(compiled: Any) -> None:
-    texts = [f"entry {number * number}".encode() for number in range(5000)]
-    node = compiled.union([compiled.literal(text) for text in texts])
-    for text in (texts[0], texts[1234], texts[-1]):
-        assert compiled.matches(node, text)
-    for text in (b"", b"entry ", b"entry 2", b"entry 5", texts[-1] + b"0"):
-        assert not compiled.matches(node, text)
-    assert compiled.union([node, node, compiled.literal(texts[7])]) == node
-    left = node
-    for byte in b"entry 9":
-        left = compiled.derivative(left, byte)
-    assert compiled.is_nullable(left)
-    assert not compiled.is_empty(left)
-
-
 def test_a_large_counter_is_not_unrolled(compiled: Any) -> None:
     node = compiled.repeat(compiled.byte_set(3 << 97), 1_000_000, 2_000_000_000)
     assert not compiled.is_empty(node)
@@ -291,27 +276,6 @@ def divisible_by_three(byte_classes: list[int]) -> tuple[Any, Any, Any]:
         for digit in range(3):
             table[state, byte_classes[1 + digit]] = 1 + (residue + digit) % 3
     return of_byte, table, np.array([False, True, False, False])
-
-
-@pytest.mark.parametrize("columns", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]])
-def test_automata_in_any_order_of_their_columns(nodes: Any, columns: list[int]) -> None:
-    node = nodes.dfa(*divisible_by_three(columns))
-    for number in range(400):
-        assert nodes.matches(node, str(number).encode()) == (number % 3 == 0)
-    assert not nodes.is_nullable(node)
-    assert not nodes.matches(node, b"3x")
-    assert not nodes.matches(node, b"x")
-
-
-def test_states_of_an_automaton_that_lead_nowhere_are_dead(nodes: Any) -> None:
-    # a -> state 1, from which nothing is accepted; b -> accepted
-    of_byte = np.zeros(256, np.uint8)
-    of_byte[97], of_byte[98] = 1, 2
-    table = np.array([[-1, 1, 2], [1, 1, 1], [-1, -1, -1]], np.int32)
-    node = nodes.dfa(of_byte, table, np.array([False, False, True]))
-    assert nodes.derivative(node, 97) == nodes.EMPTY
-    assert nodes.matches(node, b"b")
-    assert nodes.dfa(of_byte, table, np.array([False, False, False])) == nodes.EMPTY
 
 
 def test_a_long_chain_of_states_is_looked_at_once(compiled: Any) -> None:

@@ -17,7 +17,7 @@ from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.matching import Matching
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation
-from llmask.frontends.json_schema.writing.unique_arrays import can_be_written, item_parts
+from llmask.frontends.json_schema.writing.unique_arrays import can_be_written
 from llmask.limits import Limits
 from tests.unit.frontends.json_schema.small_worlds import assert_exactly, cases, dead_end, rooted, some_of, valid_values
 
@@ -161,30 +161,6 @@ def test_many_items_of_two_values_are_matched_once(judge: Any, monkeypatch: pyte
     assert len(searches) < 600 * 20
 
 
-RUNNING_OUT: list[Any] = [
-    {"type": "object", "maxProperties": 0},
-    {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"], "maxProperties": 1},
-    {"type": "object", "properties": {"a": {"type": "boolean"}}, "additionalProperties": False},
-    {"type": "object", "propertyNames": {"enum": ["a"]}, "additionalProperties": {"type": "null"}},
-    {"type": "object", "patternProperties": {"^a$": {"type": "null"}}, "additionalProperties": False},
-    {"propertyNames": {"enum": ["a", "c"]}, "not": {"minProperties": 1, "maxProperties": 3}},
-    {"type": "array", "items": {"type": "null"}, "uniqueItems": True},
-    {"type": "array", "items": {"type": "boolean"}, "uniqueItems": True, "minItems": 2},
-    {"type": "array", "items": {"type": "null"}, "maxItems": 1},
-    {"type": "string", "pattern": "^a?$"},
-    {"type": "integer", "minimum": 0, "maximum": 5, "not": {"multipleOf": 2}},
-    {"anyOf": [{"enum": [1, 2]}, {"enum": [2, 3]}]},
-]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("items", RUNNING_OUT, ids=str)
-def test_no_comma_leads_to_an_item_that_is_not_there(judge: Any, items: Any) -> None:
-    """After `[{}` a comma was offered, and nothing after it, where items are objects without keys."""
-    for counts in ({}, {"minItems": 2}):
-        assert dead_end(judge, {**UNIQUE, "items": items, **counts}, most=3000) is None
-
-
 ITEM = st.sampled_from(
     (True, {"type": "boolean"}, {"enum": [1, "a", None]}, {"const": 1}, {"type": ["integer", "null"]}, {"maxItems": 1})
 )
@@ -248,34 +224,6 @@ def test_items_that_have_no_value_are_not_waited_for(judge: Any, item: Any, prop
     schema = {**UNIQUE, "items": {"type": "array", "items": item}}
     assert dead_end(judge, schema, property_order=property_order) is None
     judge.agrees(schema, [[], [[]]], [[[], []], [[[]]]], property_order=property_order)
-
-
-# schema, literals (null, false, true), whether numbers stand alone, types of the rest
-PARTS: list[tuple[Any, Any]] = [
-    ({}, ([0, 1, 2], True, ["string", "object", "array"])),
-    ({"type": "number"}, ([], True, None)),
-    ({"type": ["number", "null"]}, ([0], True, None)),
-    ({"type": ["integer", "boolean"]}, ([1, 2], False, ["integer"])),
-    ({"type": ["number", "null"], "minimum": 1}, ([0], False, ["number"])),
-    ({"anyOf": [{"type": "string"}, {"enum": [True, None]}]}, ([0, 2], False, ["string", "number", "object", "array"])),
-    ({"type": "string"}, None),
-    ({"type": ["string", "object"]}, None),
-    ({"type": "integer"}, None),
-    (False, None),
-]
-
-
-@pytest.mark.parametrize(("schema", "expected"), PARTS, ids=str)
-def test_parts(judge: Any, schema: Any, expected: Any) -> None:
-    translation = Translation(judge.nodes, schema, SchemaOptions())
-    found = item_parts(translation, [(schema, ROOT)])
-    if expected is None or found is None:
-        assert found is expected
-        return
-    literals, has_numbers, rest = expected
-    assert found.literals == literals
-    assert (found.numbers is not None) == has_numbers
-    assert (None if found.rest is None else found.rest[-1][0]["type"]) == rest
 
 
 def test_a_number_that_was_read_can_go_on_but_not_end(judge: Any) -> None:
