@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ HEAD = "| the message | what brings it | what to do |\n|---|---|---|\n"
 HEAD_OF_WARNINGS = "| the warning | what brings it |\n|---|---|\n"
 WARNINGS = "warnings"
 NOTATIONS = ("regex", "gbnf", "ebnf", "lark")  # methods that are given a text, which is shown as it is
+KIND = "GrammarError"  # the class of the errors of a subject, but for those that have another
+KINDS = {"Call": "LlmaskError", "command line": "LlmaskError", "Limit": "LimitExceeded", "Tokenizer": "VocabularyError"}
 
 
 class Entry(NamedTuple):
@@ -97,33 +99,53 @@ class Source:
         self._lines = text.encode().splitlines(keepends=True)
 
     def entries(self) -> list[Entry]:
-        """All that it has of `Mistake` and `Warned`, in its order."""
-        calls = [node for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.Call)]
-        return [self.entry(call) for call in calls if ast.unparse(call.func) in ("Mistake", "Warned")]
+        """All that it has of `Mistake`, `Warned` and tables of `Bad`."""
+        tree = ast.parse(self.text)
+        tables = {node.target.id: node.value for node in tree.body if isinstance(node, ast.AnnAssign)}
+        calls = {"Mistake": [], "Warned": [], "mistakes": []}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                calls.get(ast.unparse(node.func), []).append(node)
+        found = [self.entry(call) for call in [*calls["Mistake"], *calls["Warned"]]]
+        for call in calls["mistakes"]:
+            found += self.of_table(*map(ast.literal_eval, call.args[:2]), tables[call.args[2].id])
+        return found
+
+    def of_table(self, subject: str, method: str, table: ast.Dict) -> Iterator[Entry]:
+        """What a table of `Bad` has: a method of `Compiler` is given each of them."""
+        for cause, bad in zip(table.keys, table.values, strict=True):
+            given, message, _, remedy, *kind = bad.args
+            shown = self.compiled([given], [], method, subject)
+            told = map(ast.literal_eval, (message, remedy, *(kind or [ast.Constant(KIND)])))
+            yield Entry(subject, ast.literal_eval(cause), method, shown, *told)
 
     def entry(self, mistake: ast.Call) -> Entry:
         """A mistake, by its arguments."""
         name, make, message, *rest = mistake.args
         subject, cause = ast.literal_eval(name).split(": ", 1)
-        call, given = self.called(make.body) if isinstance(make, ast.Lambda) else self.compiled(make, subject)
+        if isinstance(make, ast.Lambda):
+            call, given = self.called(make.body)
+        else:
+            call = ast.literal_eval(make.args[0])
+            given = self.compiled(make.args[1:], make.keywords, call, subject)
         told = ast.literal_eval(message).replace("FOLDER/", "")
         if ast.unparse(mistake.func) == "Warned":
             return Entry(subject, f"{subject}, {cause}", call, given, told, "", "GrammarWarning")
-        _, remedy, kind = rest
-        return Entry(subject, cause, call, given, told, ast.literal_eval(remedy), ast.unparse(kind))
+        kinds = [ast.unparse(option.value) for option in mistake.keywords if option.arg == "error"]
+        return Entry(
+            subject, cause, call, given, told, ast.literal_eval(rest[0]), *(kinds or [KINDS.get(subject, KIND)])
+        )
 
-    def compiled(self, make: ast.Call, subject: str) -> tuple[str, list[str]]:
-        """What `compiling(method, ...)` calls, and with what."""
-        method, *arguments = make.args
-        call = ast.literal_eval(method)
-        options = [f"{option.arg}={self.shown(option.value)}" for option in make.keywords]
+    def compiled(self, arguments: list[ast.expr], keywords: list[ast.keyword], call: str, subject: str) -> list[str]:
+        """With what a method of `Compiler` is called."""
+        options = [f"{option.arg}={self.shown(option.value)}" for option in keywords]
         code = ", ".join([*map(self.shown, arguments), *options])
         if subject in ("Call", "Limit"):  # of many methods
-            return call, [f"compiler.{call}({code})"]
+            return [f"compiler.{call}({code})"]
         if call in NOTATIONS and not options and len(arguments) == 1 and isinstance(arguments[0], ast.Constant):
             text = arguments[0].value
-            return call, [line.strip() for line in text.splitlines()] if isinstance(text, str) and text else [code]
-        return call, [code]
+            return [line.strip() for line in text.splitlines()] if isinstance(text, str) and text else [code]
+        return [code]
 
     def called(self, body: ast.Call) -> tuple[str, list[str]]:
         """What the body of a lambda calls, how, and what is in files that it makes."""
@@ -178,7 +200,7 @@ def prose(text: str) -> str:
 
 def entries() -> list[Entry]:
     """The mistakes of all files, those with the same message beside each other: by their letters."""
-    files = sorted((ROOT / "tests" / "contract" / "mistakes").glob("*.py"))
+    files = sorted((ROOT / "tests" / "contract" / "mistakes").glob("[!_]*.py"))
     found = [entry for file in files for entry in Source(file.read_text(encoding="utf-8")).entries()]
     return sorted(found, key=lambda entry: re.sub(r"[^\w ]", "", entry.message).lower())
 

@@ -1,17 +1,14 @@
-"""Resident memory of this process, and a function run in a process of its own.
+"""Resident memory of this process.
 
-In: nothing, or a function of a module's top level. Out: MiB; what the function returned. Cost: a second.
+In: nothing. Out: MiB. Cost: a second, for collecting garbage.
 """
 
 from __future__ import annotations
 
 import ctypes
 import gc
-import multiprocessing
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 MIB = 2**20
 
@@ -23,9 +20,3 @@ def resident_mib() -> float:
         ctypes.CDLL(None).malloc_trim(0)
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / MIB
-
-
-def alone(function: Callable[..., Any], *arguments: Any) -> Any:
-    """`function(*arguments)` in a fresh process."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(function, arguments)

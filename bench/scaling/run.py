@@ -14,8 +14,6 @@ STUDIES = {
     "output-length": "tokens of one document",
     "vocabulary": "tokens of the vocabulary",
     "batch": "sequences filled together, threads",
-    "schemas-memory": "different schemas through one compiler",
-    "documents-memory": "distinct documents through one grammar",
 }
 
 

@@ -1,7 +1,7 @@
 """llmask and llguidance behind the same few functions, over any vocabulary; one process may hold both.
 
     compile(schema) -> grammar       start(grammar) -> sequence      fill(sequence)     accept(sequence, token)
-    fork(sequence) -> sequence       rollback(sequence, n)           is_allowed(token)
+    is_allowed(token)
 
 Thinner than what MaskBench's worker uses: nothing is caught but refusals, which become `Refused`, and both engines may
 be given other vocabularies than Llama 3's. llguidance is called by pointer, with the slices it recommends for JSON.
@@ -65,9 +65,6 @@ class Side(ABC):
     @abstractmethod
     def accept(self, sequence: Any, token: int) -> None: ...
 
-    @abstractmethod
-    def fork(self, sequence: Any) -> Any: ...
-
     def fresh(self) -> Side:
         """The same engine, without what it remembers of schemas."""
         return self
@@ -78,17 +75,11 @@ class Side(ABC):
 
 
 class LlmaskSide(Side):
-    """llmask; every schema is compiled anew, the store lives on.
-
-    Parameters
-    ----------
-    tokenizer : None: Llama 3's.
-    budget : of every mask; None: masks without one.
-    """
+    """llmask; every schema is compiled anew, the store lives on. Without a tokenizer it has Llama 3's."""
 
     name = "llmask"
 
-    def __init__(self, tokenizer: Any = None, budget: int | None = None) -> None:
+    def __init__(self, tokenizer: Any = None) -> None:
         import llmask
 
         llmask.warm()
@@ -96,7 +87,6 @@ class LlmaskSide(Side):
         super().__init__(self.tokenizer.vocab_size)
         self.compiler = llmask.Compiler(self.tokenizer, cache_bytes=0)
         self.errors = llmask.LlmaskError
-        self.budget = budget
 
     def compile(self, schema: Any) -> Any:
         try:
@@ -109,7 +99,7 @@ class LlmaskSide(Side):
 
     def fill(self, sequence: Any) -> None:
         try:
-            sequence.fill_bitmask(self.words, budget=self.budget)
+            sequence.fill_bitmask(self.words)
         except self.errors as error:
             raise Refused(str(error)) from error
 
@@ -118,9 +108,6 @@ class LlmaskSide(Side):
             sequence.accept_token(token)
         except self.errors as error:
             raise Refused(str(error)) from error
-
-    def fork(self, sequence: Any) -> Any:
-        return sequence.fork()
 
     def fresh(self) -> LlmaskSide:
         return LlmaskSide(self.tokenizer)

@@ -23,37 +23,84 @@ class Case(NamedTuple):
     different: Mapping[str, str] = MappingProxyType({})
 
 
+def text(value: str) -> dict[str, Any]:
+    """One string."""
+    return {"type": "const_string", "value": value}
+
+
+def any_text(**others: Any) -> dict[str, Any]:
+    """Any text."""
+    return {"type": "any_text", **others}
+
+
+def grammar(source: str) -> dict[str, Any]:
+    """A text of a grammar."""
+    return {"type": "grammar", "grammar": source}
+
+
+def schema(described: Any, **others: Any) -> dict[str, Any]:
+    """A document of a schema."""
+    return {"type": "json_schema", "json_schema": described, **others}
+
+
+def sequence(*elements: Any) -> dict[str, Any]:
+    """One format after the other."""
+    return {"type": "sequence", "elements": [*elements]}
+
+
+def repeat(least: int, most: int, content: Any) -> dict[str, Any]:
+    """A format so many times."""
+    return {"type": "repeat", "min": least, "max": most, "content": content}
+
+
+def tag(begin: Any, content: Any, end: Any) -> dict[str, Any]:
+    """A format between two strings."""
+    return {"type": "tag", "begin": begin, "content": content, "end": end}
+
+
+def triggered(triggers: list[str], tags: list[Any], **others: Any) -> dict[str, Any]:
+    """Text with tags in it."""
+    return {"type": "triggered_tags", "triggers": triggers, "tags": tags, **others}
+
+
+def dispatch(*rules: tuple[str, str], **others: Any) -> dict[str, Any]:
+    """Text in which a string follows after each trigger."""
+    return {"type": "dispatch", "rules": [[trigger, text(after)] for trigger, after in rules], **others}
+
+
+TEXT_AND_INTEGER = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+    "required": ["a"],
+}
 INTEGERS = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a"]}
 CLOSED = {**INTEGERS, "additionalProperties": False}
 
 CASES = {
     "a schema that allows other properties": Case(
-        {"type": "json_schema", "json_schema": INTEGERS},
+        schema(INTEGERS),
         ['{"a": 1}', '{"a": 1, "b": 2, "c": 3}'],
         ['{"b": 2}', '{"a": "1"}'],
         {'{"a": 1, "b": 2, "c": 3}': JSON_SCHEMA},
     ),
     "properties in any order": Case(
-        {"type": "json_schema", "json_schema": CLOSED, "any_order": True},
+        schema(CLOSED, any_order=True),
         ['{"a": 1}', '{"b": 2, "a": 1}', '{"a": 1, "b": 2}'],
         ['{"b": 2}', '{"a": 1, "a": 2}', '{"a": 1, "c": 2}'],
         {'{"b": 2}': ORDER, '{"a": 1, "a": 2}': ORDER},
     ),
     "little white space": Case(
-        {"type": "json_schema", "json_schema": CLOSED, "max_whitespace_cnt": 1},
-        ['{"a":1}', '{ "a" : 1 }'],
-        ['{  "a":1}', '{"a":  1}'],
+        schema(CLOSED, max_whitespace_cnt=1), ['{"a":1}', '{ "a" : 1 }'], ['{  "a":1}', '{"a":  1}']
     ),
     "strings that JSON does not hold": Case(
-        {
-            "type": "json_schema",
-            "json_schema": {
+        schema(
+            {
                 "type": "object",
                 "properties": {"a": {"type": "string"}, "b": {}, "c": {"enum": ["x", "x</c", 7]}},
                 "additionalProperties": True,
             },
-            "excludes": ["</c", "q"],
-        },
+            excludes=["</c", "q"],
+        ),
         [
             '{"a": "x</d"}',
             '{"c": "x"}',
@@ -65,213 +112,81 @@ CASES = {
         ['{"a": "x</c"}', '{"c": "x</c"}', '{"b": ["<", "</c>"]}', '{"b": {"</c": 1}}', '{"</c": 1}', '{"a": "q"}'],
     ),
     "strings with patterns and lengths": Case(
-        {
-            "type": "json_schema",
-            "json_schema": {
+        schema(
+            {
                 "type": "array",
                 "items": {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "string", "pattern": "^a+b+$"}]},
             },
-            "excludes": ["ab"],
-        },
+            excludes=["ab"],
+        ),
         ['["a"]', '["ba", "a b"]'],
         ['["aab"]', '["ab"]', '["cdef"]'],
         {'["aab"]': EXCLUDED, '["ab"]': EXCLUDED, '["cdef"]': EXCLUDED},
     ),
     "an end in the arguments": Case(
-        {
-            "type": "tag",
-            "begin": "<",
-            "content": {"type": "json_schema", "json_schema": {"type": "string"}, "excludes": [">"]},
-            "end": ">",
-        },
-        ['<"a">', '<"\\"">'],
-        ['<">">', '<"a>">'],
+        tag("<", schema({"type": "string"}, excludes=[">"]), ">"), ['<"a">', '<"\\"">'], ['<">">', '<"a>">']
     ),
-    "a grammar": Case(
-        {"type": "grammar", "grammar": 'root ::= "a" b\nb ::= [0-9] | "(" b ")"'}, ["a1", "a((2))"], ["", "a", "a(1"]
-    ),
+    "a grammar": Case(grammar('root ::= "a" b\nb ::= [0-9] | "(" b ")"'), ["a1", "a((2))"], ["", "a", "a(1"]),
     "two grammars with the same names": Case(
-        {
-            "type": "sequence",
-            "elements": [
-                {"type": "grammar", "grammar": 'root ::= x x\nx ::= "a"'},
-                {"type": "grammar", "grammar": 'root ::= x\nx ::= "b" | x "c"'},
-            ],
-        },
+        sequence(grammar('root ::= x x\nx ::= "a"'), grammar('root ::= x\nx ::= "b" | x "c"')),
         ["aab", "aabcc"],
         ["ab", "aaa", "aabb"],
     ),
     "nested tags end where theirs is": Case(
-        {
-            "type": "tag",
-            "begin": "<a>",
-            "content": {
-                "type": "sequence",
-                "elements": [
-                    {"type": "tag", "begin": "<b>", "content": {"type": "any_text"}, "end": "</b>"},
-                    {"type": "any_text"},
-                ],
-            },
-            "end": ["</a>", "!"],
-        },
+        tag("<a>", sequence(tag("<b>", any_text(), "</b>"), any_text()), ["</a>", "!"]),
         ["<a><b>x</a></b>y</a>", "<a><b></b>!"],
         ["<a><b>x</a>", "<a><b></b>x!y</a>", "<a><b></b></a></a>"],
     ),
-    "overlap same end": Case(
-        {
-            "type": "dispatch",
-            "rules": [["ab", {"type": "const_string", "value": "1"}], ["xab", {"type": "const_string", "value": "2"}]],
-        },
-        ["ab1", "xab2", "xxab2", "aab1"],
-        ["ab2", "xab1"],
-    ),
-    "prefix": Case(
-        {
-            "type": "dispatch",
-            "rules": [["ab", {"type": "const_string", "value": "1"}], ["abc", {"type": "const_string", "value": "2"}]],
-        },
-        ["ab1", "abc2", "ab1abc2"],
-        ["abc1"],
-    ),
-    "exclude==trigger": Case(
-        {"type": "dispatch", "rules": [["ab", {"type": "const_string", "value": "1"}]], "excludes": ["ab"]},
-        ["x"],
-        ["ab1"],
-    ),
-    "exclude prefix of trigger": Case(
-        {"type": "dispatch", "rules": [["abc", {"type": "const_string", "value": "1"}]], "excludes": ["ab"]},
-        ["x"],
-        ["abc1", "ab"],
-    ),
-    "exclude inside trigger": Case(
-        {"type": "dispatch", "rules": [["abc", {"type": "const_string", "value": "1"}]], "excludes": ["b"]},
-        ["x"],
-        ["abc1", "b"],
-    ),
-    "exclude suffix of trigger": Case(
-        {"type": "dispatch", "rules": [["abc", {"type": "const_string", "value": "1"}]], "excludes": ["bc"]},
-        ["x"],
-        ["abc1", "bc"],
-    ),
-    "dup trigger": Case(
-        {
-            "type": "dispatch",
-            "rules": [["ab", {"type": "const_string", "value": "1"}], ["ab", {"type": "const_string", "value": "2"}]],
-        },
-        ["ab1", "ab2"],
-        [],
-    ),
-    "no loop": Case(
-        {"type": "dispatch", "rules": [["ab", {"type": "const_string", "value": "1"}]], "loop": False},
-        ["", "x", "xab1", "xa"],
-        ["xab1y", "ab1ab1"],
-    ),
-    "loop": Case(
-        {"type": "dispatch", "rules": [["ab", {"type": "const_string", "value": "1"}]], "loop": True},
-        ["", "x", "xab1", "xab1y", "ab1ab1"],
-        ["ab1ab", "ab1abx"],
-    ),
-    "empty content": Case(
-        {"type": "dispatch", "rules": [["ab", {"type": "const_string", "value": ""}]]}, ["ab", "abab", "xabx"], []
-    ),
-    "any aa": Case(
-        {"type": "tag", "begin": "<", "content": {"type": "any_text"}, "end": "aa"},
-        ["<aa", "<aaa", "<xaa"],
-        ["<aaaa", "<aaaaa", "<"],
-    ),
-    "any excl": Case({"type": "any_text", "excludes": ["ab"]}, ["", "a", "xa"], ["ab", "aab"]),
-    "any utf8": Case({"type": "any_text", "excludes": ["ab"]}, ["é", "😀"], []),
+    "overlap same end": Case(dispatch(("ab", "1"), ("xab", "2")), ["ab1", "xab2", "xxab2", "aab1"], ["ab2", "xab1"]),
+    "prefix": Case(dispatch(("ab", "1"), ("abc", "2")), ["ab1", "abc2", "ab1abc2"], ["abc1"]),
+    "exclude==trigger": Case(dispatch(("ab", "1"), excludes=["ab"]), ["x"], ["ab1"]),
+    "exclude prefix of trigger": Case(dispatch(("abc", "1"), excludes=["ab"]), ["x"], ["abc1", "ab"]),
+    "exclude inside trigger": Case(dispatch(("abc", "1"), excludes=["b"]), ["x"], ["abc1", "b"]),
+    "exclude suffix of trigger": Case(dispatch(("abc", "1"), excludes=["bc"]), ["x"], ["abc1", "bc"]),
+    "dup trigger": Case(dispatch(("ab", "1"), ("ab", "2")), ["ab1", "ab2"], []),
+    "no loop": Case(dispatch(("ab", "1"), loop=False), ["", "x", "xab1", "xa"], ["xab1y", "ab1ab1"]),
+    "loop": Case(dispatch(("ab", "1"), loop=True), ["", "x", "xab1", "xab1y", "ab1ab1"], ["ab1ab", "ab1abx"]),
+    "empty content": Case(dispatch(("ab", "")), ["ab", "abab", "xabx"], []),
+    "any aa": Case(tag("<", any_text(), "aa"), ["<aa", "<aaa", "<xaa"], ["<aaaa", "<aaaaa", "<"]),
+    "any excl": Case(any_text(excludes=["ab"]), ["", "a", "xa"], ["ab", "aab"]),
+    "any utf8": Case(any_text(excludes=["ab"]), ["é", "😀"], []),
     "trig alo": Case(
-        {
-            "type": "triggered_tags",
-            "triggers": ["<f"],
-            "tags": [
-                {"begin": "<fa>", "content": {"type": "const_string", "value": "1"}, "end": "</f>"},
-                {"begin": "<fb>", "content": {"type": "const_string", "value": "2"}, "end": "</f>"},
-            ],
-            "at_least_one": True,
-        },
+        triggered(["<f"], [tag("<fa>", text("1"), "</f>"), tag("<fb>", text("2"), "</f>")], at_least_one=True),
         ["<fa>1</f>", "<fa>1</f>x<fb>2</f>y", "<fb>2</f>"],
         ["", "x<fa>1</f>"],
     ),
     "trig saf": Case(
-        {
-            "type": "triggered_tags",
-            "triggers": ["<f"],
-            "tags": [
-                {"begin": "<fa>", "content": {"type": "const_string", "value": "1"}, "end": "</f>"},
-                {"begin": "<fb>", "content": {"type": "const_string", "value": "2"}, "end": "</f>"},
-            ],
-            "stop_after_first": True,
-        },
+        triggered(["<f"], [tag("<fa>", text("1"), "</f>"), tag("<fb>", text("2"), "</f>")], stop_after_first=True),
         ["", "x", "<fa>1</f>", "x<fa>1</f>"],
         ["<fa>1</f>x"],
     ),
     "trig both": Case(
-        {
-            "type": "triggered_tags",
-            "triggers": ["<f"],
-            "tags": [{"begin": "<fa>", "content": {"type": "const_string", "value": "1"}, "end": "</f>"}],
-            "stop_after_first": True,
-            "at_least_one": True,
-        },
+        triggered(["<f"], [tag("<fa>", text("1"), "</f>")], stop_after_first=True, at_least_one=True),
         ["<fa>1</f>"],
         ["", "x", "x<fa>1</f>", "<fa>1</f>x"],
     ),
     "trig in tag": Case(
-        {
-            "type": "tag",
-            "begin": "[",
-            "content": {
-                "type": "triggered_tags",
-                "triggers": ["<f"],
-                "tags": [{"begin": "<fa>", "content": {"type": "any_text"}, "end": "</f>"}],
-            },
-            "end": "]",
-        },
+        tag("[", triggered(["<f"], [tag("<fa>", any_text(), "</f>")]), "]"),
         ["[]", "[x]", "[x<fa>y]z</f>w]", "[x<fa>y</f>]"],
         [],
     ),
     "sep": Case(
-        {
-            "type": "tags_with_separator",
-            "tags": [{"type": "tag", "begin": "a", "content": {"type": "const_string", "value": "1"}, "end": "b"}],
-            "separator": ",",
-        },
+        {"type": "tags_with_separator", "tags": [tag("a", text("1"), "b")], "separator": ","},
         ["", "a1b", "a1b,a1b"],
         ["a1b,", "a1ba1b"],
     ),
-    "empty const": Case({"type": "const_string", "value": ""}, [""], ["a"]),
-    "empty begin": Case(
-        {"type": "tag", "begin": "", "content": {"type": "const_string", "value": "a"}, "end": ""}, ["a"], []
-    ),
-    "repeat 0": Case(
-        {"type": "repeat", "min": 0, "max": 0, "content": {"type": "const_string", "value": "a"}}, [""], ["a"]
-    ),
-    "repeat -1": Case(
-        {"type": "repeat", "min": 2, "max": -1, "content": {"type": "const_string", "value": "a"}},
-        ["aa", "aaaa"],
-        ["a"],
-    ),
-    "or/any": Case(
-        {"type": "or", "elements": [{"type": "const_string", "value": "ab"}, {"type": "any_text", "excludes": ["c"]}]},
-        ["ab", "abx"],
-        ["c"],
-    ),
-    "maxchars": Case({"type": "any_text", "max_chars": 3}, ["", "abc", "ééé"], ["abcd"]),
-    "maxchars excl": Case({"type": "any_text", "max_chars": 3, "excludes": ["b"]}, ["", "aac"], ["aacd", "abc"]),
+    "empty const": Case(text(""), [""], ["a"]),
+    "empty begin": Case(tag("", text("a"), ""), ["a"], []),
+    "repeat 0": Case(repeat(0, 0, text("a")), [""], ["a"]),
+    "repeat -1": Case(repeat(2, -1, text("a")), ["aa", "aaaa"], ["a"]),
+    "or/any": Case({"type": "or", "elements": [text("ab"), any_text(excludes=["c"])]}, ["ab", "abx"], ["c"]),
+    "maxchars": Case(any_text(max_chars=3), ["", "abc", "ééé"], ["abcd"]),
+    "maxchars excl": Case(any_text(max_chars=3, excludes=["b"]), ["", "aac"], ["aacd", "abc"]),
     "regex": Case({"type": "regex", "pattern": "a.b|^x$"}, ["aab", "a\nb", "x", "axb"], []),
-    "json bool": Case({"type": "json_schema", "json_schema": True}, ["1", "{}"], [" 1", "1 "]),
-    "json ws": Case(
-        {"type": "json_schema", "json_schema": {"type": "object"}},
-        ["{}", "{ }", '{"a":1}', '{"a" : 1}', '{\n"a": 1}'],
-        [],
-    ),
+    "json bool": Case(schema(True), ["1", "{}"], [" 1", "1 "]),
+    "json ws": Case(schema({"type": "object"}), ["{}", "{ }", '{"a":1}', '{"a" : 1}', '{\n"a": 1}'], []),
     "prefix 2": Case(
-        {
-            "type": "dispatch",
-            "rules": [["ab", {"type": "const_string", "value": "1"}], ["abcd", {"type": "const_string", "value": "2"}]],
-        },
+        dispatch(("ab", "1"), ("abcd", "2")),
         ["ab1", "abcd2"],
         ["ab", "abc", "abcx", "abcxab1", "abcab1", "abcdx", "abcabcd2", "abc1", "abab1"],
         {
@@ -284,62 +199,24 @@ CASES = {
         },
     ),
     "prefix noloop": Case(
-        {
-            "type": "dispatch",
-            "rules": [["ab", {"type": "const_string", "value": "1"}], ["abcd", {"type": "const_string", "value": "2"}]],
-            "loop": False,
-        },
+        dispatch(("ab", "1"), ("abcd", "2"), loop=False),
         ["ab1", "abcd2"],
         ["ab", "abc", "abcx", "abcab1"],
         {"abc": COMPLETE, "abcx": COMPLETE, "abcab1": COMPLETE},
     ),
     "suffix within": Case(
-        {
-            "type": "dispatch",
-            "rules": [["abcd", {"type": "const_string", "value": "1"}], ["bc", {"type": "const_string", "value": "2"}]],
-        },
+        dispatch(("abcd", "1"), ("bc", "2")),
         ["abcd1", "abc2", "bc2", "xbc2"],
         ["abcd2", "abc", "abcdx"],
         {"abc": COMPLETE},
     ),
-    "1char": Case(
-        {
-            "type": "dispatch",
-            "rules": [["a", {"type": "const_string", "value": "1"}], ["ab", {"type": "const_string", "value": "2"}]],
-        },
-        ["a1", "ab2", "xa1ab2", "a1b"],
-        ["a", "aab2"],
-    ),
-    "excl prefix of trig and text": Case(
-        {"type": "dispatch", "rules": [["abc", {"type": "const_string", "value": "1"}]], "excludes": ["abd"]},
-        ["abc1", "ab", "abx"],
-        ["abd"],
-    ),
-    "excl longer than trig": Case(
-        {"type": "dispatch", "rules": [["ab", {"type": "const_string", "value": "1"}]], "excludes": ["abd"]},
-        ["ab1"],
-        ["abd", "ab", "abx"],
-    ),
-    "excl with trig prefix content d": Case(
-        {"type": "dispatch", "rules": [["ab", {"type": "const_string", "value": "d"}]], "excludes": ["abd"]},
-        ["abd"],
-        ["ab1", "ab", "abx"],
-    ),
-    "excl self end in loop": Case(
-        {"type": "dispatch", "rules": [["ab", {"type": "const_string", "value": "1"}]], "excludes": ["1x"]},
-        ["ab1x"],
-        ["x1x"],
-    ),
+    "1char": Case(dispatch(("a", "1"), ("ab", "2")), ["a1", "ab2", "xa1ab2", "a1b"], ["a", "aab2"]),
+    "excl prefix of trig and text": Case(dispatch(("abc", "1"), excludes=["abd"]), ["abc1", "ab", "abx"], ["abd"]),
+    "excl longer than trig": Case(dispatch(("ab", "1"), excludes=["abd"]), ["ab1"], ["abd", "ab", "abx"]),
+    "excl with trig prefix content d": Case(dispatch(("ab", "d"), excludes=["abd"]), ["abd"], ["ab1", "ab", "abx"]),
+    "excl self end in loop": Case(dispatch(("ab", "1"), excludes=["1x"]), ["ab1x"], ["x1x"]),
     "xml qwen": Case(
-        {
-            "type": "json_schema",
-            "json_schema": {
-                "type": "object",
-                "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
-                "required": ["a"],
-            },
-            "style": "qwen_xml",
-        },
+        schema(TEXT_AND_INTEGER, style="qwen_xml"),
         [
             "<parameter=a>x</parameter>",
             "<parameter=a>\nx\n</parameter>\n<parameter=b>\n12\n</parameter>",
@@ -355,15 +232,7 @@ CASES = {
         ["<parameter=b>12</parameter>", "", "<parameter=a>x</parameter><parameter=c>y</parameter>"],
     ),
     "xml glm": Case(
-        {
-            "type": "json_schema",
-            "json_schema": {
-                "type": "object",
-                "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
-                "required": ["a"],
-            },
-            "style": "glm_xml",
-        },
+        schema(TEXT_AND_INTEGER, style="glm_xml"),
         [
             "<arg_key>a</arg_key><arg_value>x</arg_value>",
             "<arg_key>a</arg_key>\n<arg_value>x</arg_value>\n<arg_key>b</arg_key>\n<arg_value>1</arg_value>",
@@ -372,28 +241,12 @@ CASES = {
         ["<arg_key>a</arg_key><arg_value>x</arg_value><arg_key>c</arg_key><arg_value>y</arg_value>"],
     ),
     "xml minimax": Case(
-        {
-            "type": "json_schema",
-            "json_schema": {
-                "type": "object",
-                "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
-                "required": ["a"],
-            },
-            "style": "minimax_xml",
-        },
+        schema(TEXT_AND_INTEGER, style="minimax_xml"),
         ['<parameter name="a">x</parameter>', '<parameter name="a">x</parameter>\n<parameter name="b">1</parameter>\n'],
         [],
     ),
     "xml deepseek": Case(
-        {
-            "type": "json_schema",
-            "json_schema": {
-                "type": "object",
-                "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
-                "required": ["a"],
-            },
-            "style": "deepseek_xml",
-        },
+        schema(TEXT_AND_INTEGER, style="deepseek_xml"),
         [
             '<｜DSML｜parameter name="a" string="true">x</｜DSML｜parameter>\n'
             '<｜DSML｜parameter name="b" string="false">1</｜DSML｜parameter>',
@@ -402,9 +255,8 @@ CASES = {
         [],
     ),
     "xml big": Case(
-        {
-            "type": "json_schema",
-            "json_schema": {
+        schema(
+            {
                 "type": "object",
                 "properties": {
                     "a": {"type": "string"},
@@ -436,8 +288,8 @@ CASES = {
                     }
                 },
             },
-            "style": "qwen_xml",
-        },
+            style="qwen_xml",
+        ),
         [
             "<parameter=a>1</parameter>",
             "<parameter=a>1</parameter><parameter=b>1</parameter>",
@@ -466,11 +318,9 @@ CASES = {
         ],
     ),
     "xml addl": Case(
-        {
-            "type": "json_schema",
-            "json_schema": {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True},
-            "style": "qwen_xml",
-        },
+        schema(
+            {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True}, style="qwen_xml"
+        ),
         [
             "",
             "<parameter=a>x</parameter>",
@@ -481,22 +331,20 @@ CASES = {
         ["<parameter=1>x</parameter>"],
     ),
     "xml any": Case(
-        {"type": "json_schema", "json_schema": True, "style": "qwen_xml"},
+        schema(True, style="qwen_xml"),
         ["", "<parameter=a>x</parameter>", "<parameter=a>x</parameter><parameter=b>y</parameter>"],
         [],
     ),
     "xml noprops": Case(
-        {"type": "json_schema", "json_schema": {"type": "object"}, "style": "qwen_xml"},
+        schema({"type": "object"}, style="qwen_xml"),
         ["", "<parameter=a>x</parameter>", "<parameter=a>x</parameter><parameter=b>y</parameter>"],
         [],
     ),
     "xml empty": Case(
-        {"type": "json_schema", "json_schema": {"type": "object", "properties": {}}, "style": "qwen_xml"},
-        ["", "\n"],
-        ["<parameter=a>x</parameter>"],
+        schema({"type": "object", "properties": {}}, style="qwen_xml"), ["", "\n"], ["<parameter=a>x</parameter>"]
     ),
     "xml ds": Case(
-        {"type": "json_schema", "json_schema": {"type": "object", "properties": {"z": {}}}, "style": "deepseek_xml"},
+        schema({"type": "object", "properties": {"z": {}}}, style="deepseek_xml"),
         [
             '<｜DSML｜parameter name="z" string="true">x</｜DSML｜parameter>',
             '<｜DSML｜parameter name="z" string="false">{}</｜DSML｜parameter>',
@@ -504,15 +352,6 @@ CASES = {
         ['<｜DSML｜parameter name="z" string="false">x</｜DSML｜parameter>'],
     ),
     "xml old": Case(
-        {
-            "type": "qwen_xml_parameter",
-            "json_schema": {
-                "type": "object",
-                "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
-                "required": ["a"],
-            },
-        },
-        ["<parameter=a>x</parameter>"],
-        [],
+        {"type": "qwen_xml_parameter", "json_schema": TEXT_AND_INTEGER}, ["<parameter=a>x</parameter>"], []
     ),
 }

@@ -17,16 +17,8 @@ from llmask.cli import main
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.integrations.llama_cpp import GrammarLogitsProcessor
-from tests.contract.conformance import (
-    LAYOUTS,
-    AdapterConformance,
-    Allowed,
-    Driver,
-    EventConformance,
-    Row,
-    kept,
-    random_scores,
-)
+from tests.contract import conformance
+from tests.contract.event_conformance import EventConformance
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, write_gguf
 
 
@@ -208,10 +200,10 @@ def test_the_old_name_is_the_same_class() -> None:
 # --- the suite of adapters
 
 
-class Completions(Driver):
+class Completions(conformance.Driver):
     """Ids as completions bring them, a processor a row: llama-cpp-python has batches of one."""
 
-    layouts = LAYOUTS
+    layouts = conformance.LAYOUTS
     cannot: ClassVar[dict[str, str]] = {
         **dict.fromkeys(
             ["a_prefix_is_asked_again", "prefixes_shrink", "several_tokens_come_at_once"],
@@ -231,8 +223,8 @@ class Completions(Driver):
         self.processors = [grammar and GrammarLogitsProcessor(grammar, max_tokens=math.inf) for grammar in grammars]
         self.n_logits = n_logits
 
-    def allowed(self, rows: list[Row]) -> Allowed:
-        masked = random_scores(len(rows), self.n_logits, self.layout)
+    def allowed(self, rows: list[conformance.Row]) -> conformance.Allowed:
+        masked = conformance.random_scores(len(rows), self.n_logits, self.layout)
         before = masked.copy()
         for number, (processor, row) in enumerate(zip(self.processors, rows, strict=True)):
             if has_ended(row):  # nothing is asked about it
@@ -241,14 +233,14 @@ class Completions(Driver):
             elif processor is not None:
                 assert np.shares_memory(processor(np.array([1, 5, *row], np.intc), masked[number]), masked)
                 processor.raise_if_failed()
-        return kept(before, masked)
+        return conformance.kept(before, masked)
 
 
-def has_ended(row: Row) -> bool:
+def has_ended(row: conformance.Row) -> bool:
     return 1 in row
 
 
-class TestCompletions(AdapterConformance):
+class TestCompletions(conformance.AdapterConformance):
     kind = Completions
 
 
@@ -258,7 +250,7 @@ class TestEvents(EventConformance):
     def make(self, grammar: CompiledGrammar, **callbacks: Any) -> GrammarLogitsProcessor:
         return GrammarLogitsProcessor(grammar, max_tokens=math.inf, **callbacks)
 
-    def ask(self, processor: Any, rows: list[Row]) -> None:
+    def ask(self, processor: Any, rows: list[conformance.Row]) -> None:
         processor(np.array([1, 5, *rows[0]], np.intc), np.zeros(320, np.single))
         processor.raise_if_failed()
 

@@ -26,6 +26,7 @@ from .mistakes import (
     tokenizers,
 )
 from .mistakes.bnf_texts import EBNF, GBNF
+from .mistakes.json_schemas import SCHEMAS
 from .mistakes.lark_texts import LARK
 from .mistakes.warned import WARNED
 
@@ -40,7 +41,7 @@ MISTAKES = (
     *bounds.MISTAKES,
 )
 
-TEXTS = {"lark": LARK, "gbnf": GBNF, "ebnf": EBNF}
+TABLES = {"lark": LARK, "gbnf": GBNF, "ebnf": EBNF, "json_schema": SCHEMAS}
 
 
 @pytest.fixture(scope="module")
@@ -71,19 +72,17 @@ def test_a_mistake_is_told_with_its_place_and_its_remedy(
         assert type(error) is mistake.kind
 
 
-@pytest.mark.parametrize(
-    ("notation", "name"), [(notation, name) for notation, table in TEXTS.items() for name in table]
-)
-def test_a_text_is_refused_with_its_place_and_its_remedy(letters: Compiler, notation: str, name: str) -> None:
-    bad = TEXTS[notation][name]
+@pytest.mark.parametrize(("method", "name"), [(method, name) for method, table in TABLES.items() for name in table])
+def test_what_is_given_is_refused_with_its_place_and_its_remedy(letters: Compiler, method: str, name: str) -> None:
+    bad = TABLES[method][name]
     with pytest.raises(LlmaskError) as caught:
-        getattr(letters, notation)(bad.text)
+        getattr(letters, method)(bad.given)
     error = caught.value
     assert [error.message, error.where, error.help] == [bad.message, bad.where, bad.help]
     assert type(error).__name__ == bad.kind
     assert bad.help
-    assert "line" in bad.where
-    assert "^" in bad.where or notation != "lark"
+    assert "line" in bad.where or method == "json_schema"
+    assert "^" in bad.where or method != "lark"
     parts = f"{bad.message}\n  at {bad.where}\n  {bad.help}"
     assert str(error) == parts.encode("utf-8", "backslashreplace").decode()
 

@@ -20,18 +20,8 @@ from llmask import Compiler, Tokenizer, allocate_bitmask
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import BudgetError, LlmaskError, VocabularyError
 from llmask.integrations.mlx import GrammarLogitsProcessor, apply_bitmask
-from tests.contract.conformance import (
-    LAYOUTS,
-    AdapterConformance,
-    Allowed,
-    Driver,
-    EventConformance,
-    Row,
-    kept,
-    made_compiler,
-    random_scores,
-    spread,
-)
+from tests.contract import conformance
+from tests.contract.event_conformance import EventConformance
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_tokenizer
 
 
@@ -208,9 +198,9 @@ def test_a_budget_that_no_document_keeps_is_an_error(grammar: CompiledGrammar) -
 def test_bits_are_those_of_the_mask(n_logits: int, leading: tuple[int, ...]) -> None:
     mask = np.random.default_rng(n_logits).integers(-(2**31), 2**31, (*leading, 2)).astype(np.int32)
     logits = np.random.default_rng(0).normal(size=(*leading, n_logits)).astype(np.float32)
-    wanted = spread(mask.reshape(-1, 2), n_logits).reshape(logits.shape)
+    wanted = conformance.spread(mask.reshape(-1, 2), n_logits).reshape(logits.shape)
     for given in (mask, mx.array(mask)):
-        assert (kept(logits, apply_bitmask(mx.array(logits), given)) == wanted).all()
+        assert (conformance.kept(logits, apply_bitmask(mx.array(logits), given)) == wanted).all()
 
 
 def test_one_mask_for_all_rows_and_masks_that_do_not_fit() -> None:
@@ -245,10 +235,10 @@ def laid_out(values: np.ndarray, layout: str) -> Any:
     return mx.array(np.pad(values, ((0, 0), (2, 3))))[:, 2:-3] if layout == "wider rows" else mx.array(values)
 
 
-class Sequences(Driver):
+class Sequences(conformance.Driver):
     """A processor a row, as mlx-lm calls them."""
 
-    layouts = LAYOUTS
+    layouts = conformance.LAYOUTS
     cannot: ClassVar[dict[str, str]] = {"several_tokens_come_at_once": "may be of another generation"}
     never: ClassVar[dict[str, str]] = dict.fromkeys(
         ["beams_permute_and_repeat_rows", "beams_without_a_continuation_carry_refused_tokens"], "it has no beams"
@@ -258,17 +248,17 @@ class Sequences(Driver):
         self.processors = [grammar and GrammarLogitsProcessor(grammar, max_tokens=math.inf) for grammar in grammars]
         self.n_logits = n_logits
 
-    def allowed(self, rows: list[Row]) -> Allowed:
-        before = random_scores(len(rows), self.n_logits)
+    def allowed(self, rows: list[conformance.Row]) -> conformance.Allowed:
+        before = conformance.random_scores(len(rows), self.n_logits)
         scores = laid_out(before, self.layout)
         after = []
         for number, (given, row) in enumerate(zip(self.processors, rows, strict=True)):
             logits = scores[number : number + 1]
             after.append(logits if given is None else given(mx.array([5, 6, *row]), logits))
-        return kept(before, mx.concatenate(after))
+        return conformance.kept(before, mx.concatenate(after))
 
 
-class TestSequences(AdapterConformance):
+class TestSequences(conformance.AdapterConformance):
     kind = Sequences
 
 
@@ -278,12 +268,12 @@ class TestEvents(EventConformance):
     def make(self, grammar: CompiledGrammar, **callbacks: Any) -> GrammarLogitsProcessor:
         return GrammarLogitsProcessor(grammar, max_tokens=math.inf, **callbacks)
 
-    def ask(self, processor: Any, rows: list[Row]) -> None:
+    def ask(self, processor: Any, rows: list[conformance.Row]) -> None:
         processor(mx.array([5, 6, *rows[0]]), mx.zeros(320))
 
     def test_tokens_that_are_taken_back_are_an_error(self) -> None:
         a, b = 3 + ord("a"), 3 + ord("b")
-        processor = self.make(made_compiler().regex("[ab]{9}"), on_event=lambda number, event: None)
+        processor = self.make(conformance.made_compiler().regex("[ab]{9}"), on_event=lambda number, event: None)
         for row in ([], [a], [a, a]):
             self.ask(processor, [row])
         for row in ([a], [a, b]):

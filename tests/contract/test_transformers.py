@@ -18,16 +18,8 @@ from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LlmaskError, VocabularyError
 from llmask.integrations.transformers import GrammarLogitsProcessor
 from llmask.matching.batch import Batch
-from tests.contract.conformance import (
-    AdapterConformance,
-    Allowed,
-    Driver,
-    EventConformance,
-    Row,
-    kept,
-    made_compiler,
-    random_scores,
-)
+from tests.contract import conformance
+from tests.contract.event_conformance import EventConformance
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_model, make_hf_tokenizer
 
 PROMPTS = ["a", "write a person", "{", "", "write 8 documents", "x y z", '{"name":', "one more"]
@@ -265,7 +257,7 @@ PROMPT = [5, 6, 7]
 NO_JUMPS = {"several_tokens_come_at_once": "may be of another generation"}
 
 
-class Steps(Driver):
+class Steps(conformance.Driver):
     """Token ids as sampling and beams bring them: a tensor of its own at each step."""
 
     layouts = ("contiguous", "wider rows", "every third", "columns")  # torch has no negative strides
@@ -283,12 +275,12 @@ class Steps(Driver):
         self.processor = GrammarLogitsProcessor(given, max_tokens=math.inf)
         self.n_logits = n_logits
 
-    def ids(self, rows: list[Row]) -> Any:
+    def ids(self, rows: list[conformance.Row]) -> Any:
         return torch.tensor([PROMPT + row for row in rows])
 
-    def allowed(self, rows: list[Row]) -> Allowed:
-        scores = torch.from_numpy(random_scores(len(rows), self.n_logits, self.layout))
-        return kept(scores.clone(), self.processor(self.ids(rows), scores))
+    def allowed(self, rows: list[conformance.Row]) -> conformance.Allowed:
+        scores = torch.from_numpy(conformance.random_scores(len(rows), self.n_logits, self.layout))
+        return conformance.kept(scores.clone(), self.processor(self.ids(rows), scores))
 
 
 class Drafts(Steps):
@@ -301,17 +293,17 @@ class Drafts(Steps):
         super().begin(grammars, n_logits)
         self.buffer = torch.zeros(len(grammars), 200, dtype=torch.int64)
 
-    def ids(self, rows: list[Row]) -> Any:
+    def ids(self, rows: list[conformance.Row]) -> Any:
         length = len(PROMPT) + len(rows[0])
         self.buffer[:, :length] = super().ids(rows)
         return self.buffer[:, :length]
 
 
-class TestSteps(AdapterConformance):
+class TestSteps(conformance.AdapterConformance):
     kind = Steps
 
 
-class TestDrafts(AdapterConformance):
+class TestDrafts(conformance.AdapterConformance):
     kind = Drafts
 
 
@@ -319,15 +311,15 @@ class TestEvents(EventConformance):
     def make(self, grammar: CompiledGrammar, **callbacks: Any) -> GrammarLogitsProcessor:
         return GrammarLogitsProcessor(grammar, max_tokens=math.inf, **callbacks)
 
-    def ask(self, processor: Any, rows: list[Row]) -> None:
+    def ask(self, processor: Any, rows: list[conformance.Row]) -> None:
         processor(torch.tensor([PROMPT + row for row in rows]), torch.zeros(len(rows), 320))
 
-    def finish(self, processor: Any, rows: list[Row]) -> None:
+    def finish(self, processor: Any, rows: list[conformance.Row]) -> None:
         processor.finish(torch.tensor([PROMPT + row for row in rows]))
 
     def test_rows_that_are_permuted_are_an_error(self) -> None:
         a, b = 3 + ord("a"), 3 + ord("b")
-        processor = self.make(made_compiler().regex("[ab]{9}"), on_event=lambda number, event: None)
+        processor = self.make(conformance.made_compiler().regex("[ab]{9}"), on_event=lambda number, event: None)
         for rows in ([[], []], [[a], [b]], [[a, a], [b, a]]):
             self.ask(processor, rows)
         with pytest.raises(LlmaskError, match="rows do not go on as they were"):

@@ -10,29 +10,25 @@ from typing import Any
 import pytest
 
 import llmask
-from tests.exhaustive.grammars import World, guarded_worlds, hard_worlds, one_rule_worlds, random_world, set_worlds
-from tests.reference.definition import Language, read_mask
+from llmask.compiling.made_grammar import MadeGrammar
+from llmask.grammar.kinds import CALL, EDGE_FIELDS, SCAN, SKIP
+from tests.exhaustive.grammars import (
+    World,
+    guarded_worlds,
+    hard_worlds,
+    one_rule_worlds,
+    random_world,
+    ranked_world,
+    set_worlds,
+    with_ends,
+)
+from tests.reference.definition import Language, all_strings, read_mask
 from tests.reference.derivations import Derivations, guards_never_strand
-from tests.reference.engine.mask import Engine
-from tests.reference.regex_nodes import RegexNodes
+from tests.reference.engine import regex
+from tests.reference.engine.rules import read_rules
 
 TOKENS = [
-    b"</s>",
-    b"a",
-    b"b",
-    b"c",
-    b" ",
-    b"ab",
-    b"ba",
-    b"aab",
-    b" a",
-    b"a ",
-    b"  ",
-    b"b b",
-    b"ca",
-    b"bc",
-    b"",
-    b"ab",
+    *(b"</s>", b"a", b"b", b"c", b" ", b"ab", b"ba", b"aab", b" a", b"a ", b"  ", b"b b", b"ca", b"bc", b"", b"ab"),
     b"abc",
 ]
 EOS, SPECIAL = 0, [16]
@@ -57,8 +53,6 @@ def store(tokenizer: Any, request: pytest.FixtureRequest) -> Any:
 
 def compiled(store: Any, world: World, rng: random.Random) -> Any:
     """The grammar; with parts also with as many links (leo_items.py) as there can be, some or all taken apart."""
-    from llmask.compiling.made_grammar import MadeGrammar
-
     store.table.view.quick_work = rng.choice((0, 64, 2000))  # ticks
     if store.table.view.least_part != 1:
         return MadeGrammar(store, world.rules)
@@ -132,22 +126,21 @@ def all_hard_worlds(nodes: Any) -> Iterator[World]:
         yield from set_worlds(nodes, with_spaces)
 
 
-@pytest.mark.long
-def test_the_reference_engine_derives_what_brute_force_derives() -> None:
-    nodes = RegexNodes()
-    for world in all_hard_worlds(nodes):
-        known = language(world, 1)
-        if known is not None:
-            engine = Engine(world.rules, nodes.expressions)
-            for string in sorted({s + t for s in known.live for t in (b"", b"a", b"b", b"c") if len(s + t) <= 4}):
-                wanted = string in known.sentences
-                assert engine.accepts(string) == wanted, f"{string!r}\n{described(world)}"
-
-
 @pytest.mark.slow
 def test_hard_grammars_give_the_masks_of_the_definition(store: Any, rng: random.Random) -> None:
     for world in all_hard_worlds(store.nodes):
         check_world(store, world, 5, rng)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("repeats", [False, True])
+def test_what_is_ignored_at_the_ends_gives_the_masks_of_the_definition(
+    store: Any, repeats: bool, rng: random.Random
+) -> None:
+    nodes = store.nodes
+    worlds = [*hard_worlds(nodes, True), *guarded_worlds(nodes, True), *set_worlds(nodes, True)]
+    for world in list(with_ends(worlds, repeats))[::4]:
+        check_world(store, world, 2, rng)
 
 
 @pytest.mark.long
@@ -169,3 +162,92 @@ def test_random_grammars_give_the_masks_of_the_definition(
         if not with_guards or guards_never_strand(world.rules, world.lexemes):
             check_world(store, world, 3, rng)
             n_checked += 1
+
+
+class Ranked:
+    """Masks of a world of ranked letters from the definition: all runs at once, each with the state it returns to."""
+
+    def __init__(self, world: World) -> None:
+        self.rules, self.lexemes = world.rules, world.lexemes
+        network = read_rules(
+            world.rules, {node: regex.byte_set(map(ord, words)) for node, words in world.lexemes.items()}
+        )
+        self.network, self.start = network, frozenset()
+        if network is not None:
+            self.check_priorities()
+            self.start = self.closed({(network.starts[network.start], None)})
+
+    def check_priorities(self) -> None:
+        """The engine's reading of rules gives each edge its own priority."""
+        columns = [self.rules.edges[field::EDGE_FIELDS] for field in range(EDGE_FIELDS)]
+        numbers, *told = (self.rules.priorities[field::3] for field in range(3))
+        ranks = dict(zip(numbers, zip(*told, strict=True), strict=True))
+        written = {(*edge, *ranks.get(number, (0, 0))) for number, edge in enumerate(zip(*columns, strict=True))}
+        for state, edges in self.network.edges.items():
+            assert {(state, *edge) for edge in edges} <= written
+
+    def closed(self, runs: set[Any]) -> frozenset[Any]:
+        """Runs, and those that are reached without a letter."""
+        size = -1
+        while size != len(runs):
+            size = len(runs)
+            for state, back in list(runs):
+                for edge in self.network.edges.get(state, ()):
+                    if edge.kind == SKIP:
+                        runs.add((edge.target, back))
+                    if edge.kind == CALL:
+                        runs.add((self.network.starts[edge.symbol], edge.target))
+                if back is not None and state in self.network.finals:
+                    runs.add((back, None))
+        return frozenset(runs)
+
+    def is_document(self, runs: frozenset[Any]) -> bool:
+        return any(back is None and state in self.network.finals for state, back in runs)
+
+    def step(self, runs: frozenset[Any], letter: bytes) -> frozenset[Any]:
+        every = [
+            (edge, back) for state, back in runs for edge in self.network.edges.get(state, ()) if edge.kind == SCAN
+        ]
+        scans = [(edge, back) for edge, back in every if letter in self.lexemes[edge.symbol]]
+        may_stand = self.is_document(runs) or not every or not all(edge.is_bare for edge, _ in every)
+        is_ignored = self.rules.ignored is not None and may_stand and letter in self.lexemes[self.rules.ignored]
+        after: set[Any] = set()
+        for is_bare in (False, True):
+            priorities = [edge.priority for edge, _ in scans if edge.is_bare == is_bare]
+            most = max(priorities + [self.rules.ignored_priority] * is_ignored, default=0)
+            after |= {(e.target, back) for e, back in scans if e.is_bare == is_bare and e.priority == most}
+        if is_ignored and all(edge.priority <= self.rules.ignored_priority for edge, _ in scans):
+            after |= runs
+        return self.closed(after)
+
+
+def test_of_lexemes_that_end_together_the_highest_are_taken(
+    store: Any, rng: random.Random, costly: Callable[[int], int]
+) -> None:
+    n_live = n_stay = 0
+    for _ in range(costly(80)):
+        world = ranked_world(store.nodes, rng)
+        ranked = Ranked(world)
+        if ranked.network is None:
+            with pytest.raises(llmask.GrammarError):
+                MadeGrammar(store, world.rules)
+            continue
+        grammar = MadeGrammar(store, world.rules)
+        for data in all_strings(b"abc ", 3):
+            runs, matcher = ranked.start, grammar.matcher()
+            for number in range(len(data)):
+                runs = ranked.step(runs, data[number : number + 1])
+            if not runs:
+                with pytest.raises(llmask.TokenRejected):
+                    matcher.accept_bytes(data)
+                continue
+            matcher.accept_bytes(data)
+            letters = [token for token, text in enumerate(TOKENS) if len(text) == 1 and token not in {EOS, *SPECIAL}]
+            wanted = {token for token in letters if ranked.step(runs, TOKENS[token])}
+            found = read_mask(matcher, len(TOKENS))
+            assert found & {*letters} == wanted, (data, described(world), world.rules.priorities)
+            assert matcher.is_accepting() == ranked.is_document(runs), (data, described(world), world.rules.priorities)
+            n_live += 1
+            n_stay += data.endswith(b"c")
+    assert n_live > costly(80) * 10
+    assert n_stay > costly(80)

@@ -61,9 +61,9 @@ NEW_OF_KIND = (
 
 LIBRARY = [path.read_text() for path in sorted((Path(__file__).parents[2] / "grammars").glob("*.lark"))]
 SEEDS = {
-    "gbnf": [*GRAMMARS.values()] * 8 + [*(bad.text for bad in GBNF.values())],
-    "ebnf": [*GRAMMARS.values()] * 8 + [*(bad.text for bad in EBNF.values())],
-    "lark": [text for text, _, _ in LARK_GRAMMARS.values()] * 30 + [bad.text for bad in LARK.values()] + LIBRARY,
+    "gbnf": [*GRAMMARS.values()] * 8 + [*(bad.given for bad in GBNF.values())],
+    "ebnf": [*GRAMMARS.values()] * 8 + [*(bad.given for bad in EBNF.values())],
+    "lark": [text for text, _, _ in LARK_GRAMMARS.values()] * 30 + [bad.given for bad in LARK.values()] + LIBRARY,
 }
 TAG_SEEDS = [{"type": "structural_tag", "format": case.format} for case in TAGS.values()] * 3
 FORMATS = [case.document for case in RESPONSE_FORMATS.values()]

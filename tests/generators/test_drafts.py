@@ -31,7 +31,3 @@ def test_they_are_schemas_of_the_draft_that_they_declare(rng: random.Random, sca
         declared[schema["$schema"]] += 1
     assert [keyword for keyword in OLDER if found[keyword] < 0.02 * n_schemas] == []
     assert min(declared[draft] for draft in DRAFTS.values()) > n_schemas // 8
-
-
-def test_the_same_seed_draws_the_same() -> None:
-    assert older_schema(random.Random(5)) == older_schema(random.Random(5))

@@ -191,24 +191,6 @@ def test_every_excuse_and_placeholder_is_needed() -> None:
     assert [found for found in PLACEHOLDERS if not any(re.search(found, command) for command in commands)] == []
 
 
-@pytest.mark.parametrize(
-    ("command", "is_shown", "treated"),
-    [
-        ("frobnicate x", True, ""),
-        ("python -m pip install x", True, ""),
-        ("rm -r x", True, ""),
-        ("pip install x", True, "excused"),
-        ("llmask generate --regex a", True, "run"),
-        ("llmask generate --regex a", False, "parsed"),
-        ("llmask bench", True, "parsed"),
-        ("python -m bench.loop", True, "parsed"),
-        ("LLMASK_TEST_EFFORT=4 python -m pytest tests/house", True, "collected"),
-    ],
-)
-def test_lines_are_told_apart(command: str, is_shown: bool, treated: str) -> None:
-    assert way(Line("a.md", command, None, is_shown)) == treated
-
-
 def test_lines_are_found() -> None:
     text = (
         "`llmask\ncheck a` and ``b``\n\n| `python -m b \\| c` |\n\n```sh\nllmask a \\\n  --b   # why\n# nothing\n"
@@ -233,14 +215,6 @@ def same(shown: str, printed: str) -> bool:
     """Whether this is what a page shows: `...` is anything, and times are as they happen to be."""
     pattern = ".*".join(map(re.escape, re.sub(r"\.\.\.\n$", "...", TIMES.sub(" 0", shown)).split("...")))
     return re.fullmatch(pattern, TIMES.sub(" 0", printed), re.DOTALL) is not None
-
-
-def test_what_is_printed_is_compared() -> None:
-    assert same("a 1.5 ms\n  2\n", "a 21.25 ms\n  2\n")
-    assert same("exact   1 7.5\n...\n", "exact   1    17.5\nmore\nof it\n")
-    assert not same("exact   1 7.5\n", "exact   2 7.5\n")
-    assert not same("exact   1 7.5\n", "exact   1 7.5\nmore\n")
-    assert not same("a 1.5 ms\n", "b 1.5 ms\n")
 
 
 RUNNER = """

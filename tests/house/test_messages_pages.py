@@ -75,7 +75,7 @@ def test_nothing_of_the_tests_is_shown() -> None:
     ],
 )
 def test_calls_are_shown_as_a_reader_would_write_them(source: str, call: str, given: list[str]) -> None:
-    text = f'Mistake("JSON Schema: cause", {source}, "message", None, "help", GrammarError)'
+    text = f'Mistake("JSON Schema: cause", {source}, "message", "help")'
     (entry,) = messages.Source(text).entries()
     assert (entry.call, entry.given) == (call, given)
     assert entry[:2] + entry[4:] == ("JSON Schema", "cause", "message", "help", "GrammarError")

@@ -200,12 +200,6 @@ def test_comments_beside_print_are_what_is_printed(page: str, number: int) -> No
         assert text == said or said.startswith(f"{text}: ") or (said[-4:] == " ..." and text.startswith(said[:-4]))
 
 
-def test_there_is_python_code_to_run() -> None:
-    assert len(blocks("python", "README.md")) == 1
-    assert len(blocks("python", *PAGES)) >= 5
-    assert sum(shown(page, number) is not None for page, number in blocks("python", *PAGES)) >= 5
-
-
 def test_the_readme_is_short() -> None:
     lines = read("README.md").splitlines()
     assert len(lines) <= MAX_LINES

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.long import suite
-from tests.long.cases import Case, cases, folder_of, registry
+from tests.long.cases import cases, folder_of, registry
 
 # (group, draft): right verdicts of all; raise them when the engine does better
 LEAST_RIGHT = {
@@ -107,14 +107,3 @@ def test_every_verdict_is_counted_where_it_belongs(tiny: Path) -> None:
     text = suite.report("llmask", results)
     assert "draft4/type.json#0 a number: wrongly called invalid: 3" in text
     assert "GrammarError" in text
-
-
-def test_a_document_is_asked_in_both_spellings() -> None:
-    assert suite.spellings("\u00e9") == ['"\\u00e9"', '"\u00e9"']
-    assert suite.spellings([1]) == ["[1]"]
-    assert suite.spellings("\ud800") == ['"\\ud800"']
-
-
-def test_a_case_knows_its_place() -> None:
-    case = Case("draft7", "optional", "optional/id.json", 3, "", True, "annotate", [])
-    assert case.place == "draft7/optional/id.json#3"

@@ -25,13 +25,10 @@ ATTACKS = {
     "xgrammar": ("masks", 20_000),
     "explanations": ("documents of each kind", 300),
     "files": ("damaged files", 10_000),
-    "threads": ("tokens", 2_000_000),
     "forks": ("child processes", 1_000),
     "interrupts": ("interrupts", 5_000),
     "misuse": ("calls", 100_000),
-    "tenants": ("tenants", 500),
     "strangers": ("hostile inputs", 500),
-    "finish": ("sequences that meet a limit", 1_000),
     "soak": ("minutes", 40),
 }
 # with arguments of their own

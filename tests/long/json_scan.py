@@ -93,8 +93,3 @@ class Scan:
             self.strings.append((self.string_start, self.n_bytes + 1, self.is_in_key))
             self._expects_key = False
             self.is_in_key = False
-
-    @property
-    def is_in_escape(self) -> bool:
-        """Whether an escape is begun and not finished."""
-        return self.is_in_string and self._is_escape_open

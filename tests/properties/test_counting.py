@@ -98,9 +98,10 @@ def test_a_character_that_does_not_fit_is_named():
     assert (error.value.where, error.value.help) == ("character 2", "give a larger n")
 
 
-def test_appending_is_encoding_from_scratch(tok, scaled, rng):
+@pytest.mark.parametrize("kind", [AppendableEncoder, PrependableEncoder])
+def test_growing_is_encoding_from_scratch(tok, scaled, rng, kind):
     for _ in range(scaled(25)):
-        encoder, texts = AppendableEncoder(tok), [b""]
+        encoder, texts = kind(tok), [b""]
         for _ in range(40):
             if rng.random() < 0.3 and len(texts) > 1:
                 n = rng.randrange(len(texts))
@@ -108,28 +109,10 @@ def test_appending_is_encoding_from_scratch(tok, scaled, rng):
                 texts = texts[: len(texts) - n]
             else:
                 piece = rng.choice(PIECES).encode()
-                piece = piece[: rng.randint(1, len(piece))] if rng.random() < 0.3 else piece
+                if kind is AppendableEncoder and rng.random() < 0.3:
+                    piece = piece[: rng.randint(1, len(piece))]
                 encoder.push(piece)
-                texts.append(texts[-1] + piece)
-            assert encoder.text() == texts[-1]
-            if rng.random() < 0.7:
-                expected = tok._parts.word_encoder.encode_bytes(texts[-1])
-                assert encoder.count() == len(expected), texts[-1]
-                assert encoder.tokens() == expected
-
-
-def test_prepending_is_encoding_from_scratch(tok, scaled, rng):
-    for _ in range(scaled(25)):
-        encoder, texts = PrependableEncoder(tok), [b""]
-        for _ in range(40):
-            if rng.random() < 0.3 and len(texts) > 1:
-                n = rng.randrange(len(texts))
-                encoder.rollback(n)
-                texts = texts[: len(texts) - n]
-            else:
-                piece = rng.choice(PIECES).encode()
-                encoder.push(piece)
-                texts.append(piece + texts[-1])
+                texts.append(texts[-1] + piece if kind is AppendableEncoder else piece + texts[-1])
             assert encoder.text() == texts[-1]
             if rng.random() < 0.7:
                 expected = tok._parts.word_encoder.encode_bytes(texts[-1])
@@ -152,20 +135,6 @@ def test_intervals_are_encoded_from_scratch(tok, scaled, rng):
                 assert counter.count(start, end) == len(tok.encode(text[start:end])), (text, start, end)
     with pytest.raises(VocabularyError):
         counter.count(0, len(text) + 1)
-
-
-def test_every_prefix_is_counted(tok, scaled, rng):
-    for _ in range(scaled(20)):
-        encoder, whole = AppendableEncoder(tok), b""
-        for _ in range(3):
-            text = random_text(rng, 10).encode()
-            expected = [len(tok._parts.word_encoder.encode_bytes(whole + text[: n + 1])) for n in range(len(text))]
-            assert encoder.push_counts(text).tolist() == expected
-            whole += text
-            assert encoder.text() == whole
-        encoder.rollback(2)
-        encoder.push(whole[len(encoder.text()) :])
-        assert encoder.count() == len(tok._parts.word_encoder.encode_bytes(whole))
 
 
 def test_canonical_is_encoding_what_was_decoded(tok, scaled, rng):
@@ -273,6 +242,9 @@ def test_a_count_after_every_byte_is_that_of_the_text_so_far(tok, scaled, rng):
             text += part
             ends = range(len(text) - len(part) + 1, len(text) + 1)
             assert counts.tolist() == [len(tok._parts.word_encoder.encode_bytes(text[:end])) for end in ends]
+        encoder.rollback(2)
+        encoder.push(text[len(encoder.text()) :])
+        assert encoder.count() == len(tok._parts.word_encoder.encode_bytes(text))
 
 
 def test_what_is_remembered_of_growing_texts_may_be_lost(llama3_tokenizer):

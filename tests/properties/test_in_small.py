@@ -27,13 +27,10 @@ SMALL = {
     "formats": 90,
     "xgrammar": 25,
     "files": 2,
-    "threads": 400,
     "forks": 1,
     "interrupts": 15,
     "misuse": 200,
-    "tenants": 1,
     "strangers": 3,
-    "finish": 3,
     "soak": 1,
 }
 
@@ -109,8 +106,7 @@ def test_a_door_that_takes_every_text_is_found(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "size"), [("bits", 60), ("threads", 200)])
-def test_a_mask_without_its_first_word_is_found(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mask_without_its_first_word_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     fill, calls = llmask.Matcher.fill_bitmask, []
 
     def fill_too_little(self: Any, bitmask: Any, row: int = 0) -> bool:
@@ -122,9 +118,7 @@ def test_a_mask_without_its_first_word_is_found(name: str, size: int, monkeypatc
         return found
 
     monkeypatch.setattr(llmask.Matcher, "fill_bitmask", fill_too_little)
-    tally = run_attack(name, 1, size)
-    if tally.skipped is not None:
-        pytest.skip(tally.skipped)
+    tally = run_attack("bits", 1, 60)
     assert tally.wrong
     assert tally.code == 1
 
@@ -139,13 +133,6 @@ def test_an_error_that_is_not_llmasks_own_is_found(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(llmask.Matcher, "rollback", lambda self, n: [][n])
     tally = run_attack("misuse", 1, 200)
     assert any("Matcher.rollback" in wrong for wrong in tally.wrong)
-
-
-def test_a_way_that_ends_too_early_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "llmask.matching.sequence.next_of_end", lambda matcher: sorted(matcher.grammar.tokenizer.eos_ids)
-    )
-    assert run_attack("finish", 1, 5).wrong
 
 
 @pytest.mark.long

@@ -170,15 +170,6 @@ def test_bytes_and_tokens_lead_to_the_same_state(
         assert observed(matcher, tiny_tokenizer) == walker.state(tokens)
 
 
-def test_rolling_back_further_than_the_start_is_refused(grammars: list[Any], tiny_tokenizer: Any) -> None:
-    for grammar in grammars:
-        matcher = grammar.matcher()
-        before = observed(matcher, tiny_tokenizer)
-        with pytest.raises(llmask.LlmaskError):
-            matcher.rollback(1)
-        assert observed(matcher, tiny_tokenizer) == before
-
-
 def test_after_the_end_only_the_end_is_allowed(grammars: list[Any], tiny_tokenizer: Any, rng: random.Random) -> None:
     eos = tiny_tokenizer.eos_ids[0]
     n_ended = 0

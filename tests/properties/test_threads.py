@@ -37,8 +37,13 @@ def in_threads(work: Callable[[int], None]) -> None:
         raise errors[0]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("renewing", [False, True], ids=["one store", "new stores and tables all the time"])
+@pytest.mark.parametrize(
+    "renewing",
+    [
+        pytest.param(False, id="one store", marks=pytest.mark.long),
+        pytest.param(True, id="new stores and tables all the time"),
+    ],
+)
 def test_threads_compile_fill_accept_and_fork_like_one_thread(
     tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int], renewing: bool
 ) -> None:

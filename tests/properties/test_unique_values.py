@@ -11,13 +11,12 @@ import pytest
 
 import llmask
 from llmask.compiling.made_grammar import MadeGrammar
-from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN, RuleId
+from llmask.grammar.kinds import CALL_NEW, RuleId
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
-from tests.exhaustive.test_unique import EOS, TOKENS, string_lexeme, unique_world
+from tests.exhaustive.test_unique import EOS, TOKENS, unique_world
 from tests.exhaustive.unique import UniqueWorld
 from tests.properties.test_threads import N_THREADS, in_threads
-from tests.properties.test_work_invariants import refuse_to_build
 from tests.reference.definition import read_mask
 
 ROOM = 40_000
@@ -58,50 +57,6 @@ def some_tokens(matcher: Any, rng: random.Random, n: int) -> list[int]:
         tokens.append(rng.choice(allowed))
         matcher.accept_token(tokens[-1])
     return tokens
-
-
-def test_rollback_and_fork_lead_to_the_same_masks(
-    store: Store, rng: random.Random, scaled: Callable[[int], int]
-) -> None:
-    for _ in range(scaled(15)):
-        grammar = compiled(store, any_world(store.nodes, rng))
-        tokens = some_tokens(grammar.matcher(), rng, 12)
-        wanted = masks_along(grammar.matcher(), tokens)
-        matcher = grammar.matcher()
-        matcher.accept_tokens(tokens)
-        for _ in range(5):
-            keep = rng.randint(0, len(tokens))
-            matcher.rollback(len(matcher.tokens) - keep)
-            twin = matcher.fork()
-            assert masks_along(twin, tokens[keep:]) == wanted[keep:]
-            matcher.accept_tokens(tokens[keep:])
-
-
-def test_bytes_and_tokens_lead_to_the_same_masks(
-    store: Store, rng: random.Random, scaled: Callable[[int], int]
-) -> None:
-    for _ in range(scaled(15)):
-        grammar = compiled(store, any_world(store.nodes, rng))
-        matcher = grammar.matcher()
-        some_tokens(matcher, rng, 10)
-        other = grammar.matcher()
-        for byte in matcher.text():
-            other.accept_bytes(bytes([byte]))
-        assert read_mask(other, len(TOKENS)) == read_mask(matcher, len(TOKENS))
-        forced = matcher.forced_bytes()
-        matcher.accept_bytes(forced)
-        assert matcher.is_accepting() or matcher.forced_bytes() == b""
-
-
-def test_a_repeated_document_builds_nothing(
-    store: Store, rng: random.Random, scaled: Callable[[int], int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for _ in range(scaled(15)):
-        grammar = compiled(store, any_world(store.nodes, rng))
-        tokens = some_tokens(grammar.matcher(), rng, 12)
-        with monkeypatch.context() as patch:
-            patch.setattr(store, "run", refuse_to_build)
-            masks_along(grammar.matcher(), tokens)
 
 
 def test_no_sequence_notices_new_tables(rng: random.Random, scaled: Callable[[int], int]) -> None:
@@ -161,26 +116,6 @@ def test_batches_make_variants_on_the_way(store: Store, rng: random.Random) -> N
     for row, matcher in enumerate(matchers):
         bits = np.unpackbits(bitmask[row].view(np.uint8), bitorder="little")
         assert set(np.flatnonzero(bits).tolist()) == read_mask(matcher, len(TOKENS))
-
-
-@pytest.mark.parametrize("kind", [CALL_NEW, CALL_PLAIN, CALL_OPEN])
-def test_too_many_values_meet_the_limit(kind: int) -> None:
-    store = new_store(max_unique_values=3)
-    world = UniqueWorld(store.nodes)
-    item = world.value(string_lexeme(store.nodes))
-    matcher = compiled(store, world.start_with(world.array(item, kind))).matcher()
-    matcher.accept_bytes(b'["","x","y","xx')
-    for attempt in (lambda: matcher.accept_bytes(b'"'), lambda: read_mask(matcher, len(TOKENS))):
-        with pytest.raises(llmask.LimitExceeded) as caught:
-            attempt()
-        assert str(caught.value) == (
-            "an array or object needs more than 3 values that differ (limits.max_unique_values)\n"
-            "  simplify the grammar (shorter repetitions, fewer alternatives) or raise the limit"
-        )
-        assert matcher.text() == b'["","x","y","xx'
-    matcher.rollback(1)
-    matcher.accept_bytes(b'["","x","y"]')
-    assert matcher.is_accepting()
 
 
 def test_what_goes_wrong_in_make_variant_is_told_and_can_be_tried_again(store: Store) -> None:

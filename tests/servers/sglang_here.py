@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: .ci/run sglang")
@@ -48,7 +49,10 @@ __all__ = [
     "InvalidGrammarObject",
     "ReasonerGrammarBackend",
     "ReasonerGrammarObject",
+    "allowed",
     "batch_of",
+    "bits",
+    "compiled",
     "create_grammar_backend",
     "generate_token_bitmask",
     "get_context",
@@ -158,3 +162,25 @@ def batch_of(grammars: list[Any], n_logits: int) -> Any:
         grammars=grammars,
         device="cpu",
     )
+
+
+def compiled(backend: Any, kind: str, text: str, is_thinking: bool = False) -> Any:
+    """A grammar by way of SGLang's pool of threads and its cache."""
+    key = (kind, text)
+    value, is_known = backend.get_cached_or_future_value(key, is_thinking)
+    if not is_known:
+        value = value.result()
+        backend.set_cache(key, value.copy())
+    return value
+
+
+def allowed(grammar: Any, n_logits: int) -> set[int]:
+    """What one row of a mask allows."""
+    mask = grammar.allocate_vocab_mask(n_logits, 2, "cpu")
+    grammar.fill_vocab_mask(mask, 1)
+    assert (mask[0] == -1).all()
+    return bits(mask[1])
+
+
+def bits(row: Any) -> set[int]:
+    return set(np.flatnonzero(np.unpackbits(row.numpy().view(np.uint8), bitorder="little")).tolist())

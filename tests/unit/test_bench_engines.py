@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from bench import worker
-from bench.data import Row, own_rows
+from bench.data import own_rows
 from bench.engines import ADAPTERS, CompileError, adapter, is_installed
 
 
@@ -40,24 +39,6 @@ def test_a_document_is_taken_token_by_token(name: str, whitespace: str) -> None:
     engine.fill(sequence)
     assert engine.is_accepting(sequence)
     assert all(engine.is_allowed(end) for end in engine.eos_ids)
-
-
-def test_a_store_is_warmed_by_all_rows_whatever_becomes_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = []
-
-    def run_row(engine: Any, row: Row) -> None:
-        ran.append(row.id)
-        raise RuntimeError("an engine's own failure")
-
-    monkeypatch.setattr(worker, "run_row", run_row)
-    worker.warm_store(None, [Row("a", {}, []), Row("b", {}, [])])
-    assert ran == ["a", "b"]
-    assert [name for name in ADAPTERS if adapter(name).keeps_store] == [
-        "llmask",
-        "llmask-warm",
-        "llmask-documents",
-        "llmask-ahead",
-    ]
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
@@ -102,11 +83,3 @@ def test_a_token_that_is_not_allowed_is_refused(name: str) -> None:
     engine.fill(sequence)
     assert not engine.is_allowed(letter)
     assert not engine.accept(sequence, letter)
-
-
-def test_an_engine_with_two_ways_to_work_is_one_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr("bench.engines.find_spec", asked.append)
-    assert not is_installed("glrmask-fast")
-    assert not is_installed("outlines-core")
-    assert asked == ["glrmask", "outlines_core"]

@@ -14,7 +14,7 @@ import pytest
 
 from bench import fetch, vocabularies
 from bench.data import MASKBENCH
-from llmask.errors import LlmaskError, VocabularyError
+from llmask.errors import LlmaskError
 from llmask.tokenizer.token_sources import DEFAULT_FILE
 
 COUNTED = ["BFCL_java_12", "Github_easy---o79477", "JME_0"]  # in the order of their files
@@ -120,12 +120,6 @@ def test_a_damaged_file_is_named(checkout: Path, text: str) -> None:
     with pytest.raises(LlmaskError, match="not a schema of MaskBench") as caught:
         list(fetch.read_checkout(checkout))
     assert caught.value.where == str(path)
-
-
-def test_another_vocabulary_is_refused(checkout: Path, tmp_path: Path) -> None:
-    with pytest.raises(VocabularyError, match="has another vocabulary than that of Llama 3"):
-        fetch.fetch(checkout, DEFAULT_FILE, tmp_path / "out")
-    assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
 
 
 @pytest.mark.long

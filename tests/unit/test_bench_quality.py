@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -14,13 +13,9 @@ import llmask
 from bench.quality import __main__ as quality
 from bench.quality import items as quality_items
 from bench.quality.answers import are_arguments, is_answer, is_one_of
-from bench.quality.items import Item, as_json_schema, classification_items, extraction_items, leaderboard_item, spread
+from bench.quality.items import Item, classification_items, extraction_items, spread
 from bench.quality.reading import Reading, n_common
-from bench.quality.real_text import canonical_table, cut_words, forced_table, healing_table
-from bench.quality.runtimes import gap_between
 from bench.quality.writers import LlmaskWriter, Writer
-from llmask.samplers.numpy_llama import NumpyLlama
-from tests.generators.tiny_llama import write_tiny_llama
 
 
 class Scripted:
@@ -69,39 +64,6 @@ def test_answers_of_our_own() -> None:
     assert not is_answer({"a": {"b": "Rome, Italy"}}, {"a": {"b": "Rome"}}, {"b": ["Rome Italy"]})
     assert not is_answer({"a": "Rome"}, {"a": "Rome", "b": 1}, {})
     assert not is_answer({"a": False}, {"a": 0}, {})
-
-
-def test_the_leaderboards_types_become_schemas() -> None:
-    described = {
-        "type": "dict",
-        "properties": {
-            "a": {"type": "float", "description": "x"},
-            "b": {"type": "tuple", "items": {"type": "any"}},
-            "c": {"type": "string", "enum": ["x"], "default": "x"},
-        },
-        "required": ["a"],
-    }
-    schema = as_json_schema(described)
-    assert schema == {
-        "type": "object",
-        "required": ["a"],
-        "properties": {
-            "a": {"type": "number"},
-            "b": {"type": "array", "items": {}},
-            "c": {"type": "string", "enum": ["x"]},
-        },
-        "additionalProperties": False,
-    }
-    row = {
-        "id": "r",
-        "question": [[{"role": "user", "content": "What?"}]],
-        "function": [{"name": "f", "parameters": described}],
-    }
-    item = leaderboard_item(row, {"ground_truth": [{"f": {"a": [1.5], "c": ["x", ""]}}]})
-    assert item.is_right({"name": "f", "arguments": {"a": 1.5}})
-    assert not item.is_right({"name": "g", "arguments": {"a": 1.5}})
-    assert not item.is_right({"name": "f", "arguments": {"a": 2}})
-    assert '"name": "f"' in item.system
 
 
 @pytest.mark.parametrize("items", [extraction_items, classification_items])
@@ -160,51 +122,3 @@ def test_a_document_that_is_cut_off_is_not_valid() -> None:
     assert quality.verdict(ITEM, '{"age": 36}', True, True) == (True, True)
     assert quality.verdict(ITEM, '{"age": 36}', False, True) == (False, False)
     assert quality.verdict(ITEM, '{"age": 36} and on', False, False) == (True, True)
-
-
-def test_the_table_has_errors_and_differences() -> None:
-    rows = [
-        {"id": str(n), "kind": "tools", "writer": name, "valid": True, "right": right, "ended": True, "tokens": 10}
-        for name, rights in (("llmask", (True, False, True, True)), ("other", (False, False, True, True)))
-        for n, right in enumerate(rights)
-    ]
-    rows.append({"id": "4", "kind": "tools", "writer": "other", "refused": "no"})
-    rows.append(
-        {"id": "4", "kind": "tools", "writer": "llmask", "valid": True, "right": True, "ended": True, "tokens": 5}
-    )
-    text = quality.table(rows, "tools")
-    cells = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]] for line in text.splitlines()}
-    assert cells["llmask"] == ["0", "100.0 ± 0.0", "80.0 ± 20.0", "20.0 ± 20.0", "0.0 ± 0.0", "9.0", "-"]
-    assert cells["other"] == ["1", "80.0 ± 20.0", "40.0 ± 24.5", "40.0 ± 24.5", "20.0 ± 20.0", "10.0", "-40.0 ± 24.5"]
-
-
-def test_where_texts_part_is_found_with_its_gap(byte_tokenizer: Any) -> None:
-    reading = Reading(Scripted(byte_tokenizer, "ab", 1))
-    a, b, c = byte_tokenizer.encode("abc")
-    assert gap_between(reading, [0], [a, b], [a, c], 0) == (1, 9.0)
-    assert gap_between(reading, [0], [a], [a, b], min(byte_tokenizer.eos_ids)) == (1, -9.0)
-
-
-def test_tables_of_real_text() -> None:
-    tokenizer = llmask.Tokenizer.default()
-    items = [ITEM._replace(prompt="Some words to be cut within one of them"), ITEM._replace(prompt="no")]
-    [(text, rest)] = cut_words(items, 1)
-    assert (text + rest)[-1].isalpha()
-    assert items[0].prompt.startswith(text + rest)
-    n_prompt = len(quality.encoded(tokenizer, items[0]))
-    reading = Reading(Scripted(tokenizer, '{"age": 36}', n_prompt))
-    assert "| llmask, canonical" in canonical_table(items[:1], reading, tokenizer)
-    row = forced_table(items[:1], reading, tokenizer).splitlines()[-1].split("|")
-    assert int(row[4]) > 0
-    assert "healed" in healing_table(items[:1], Reading(Scripted(tokenizer, rest, 9)), tokenizer, 1)
-
-
-def test_a_model_of_numpy_reads(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(quality, "MAX_TOKENS", 40)  # its context is short
-    write_tiny_llama(tmp_path / "tiny.gguf")
-    tokenizer = llmask.Tokenizer.from_gguf(tmp_path / "tiny.gguf")
-    reading = Reading(NumpyLlama(tmp_path / "tiny.gguf"))
-    reading.begin([1, 2, 3])
-    tokens, has_ended = quality.write(reading, LlmaskWriter("llmask", tokenizer), ITEM, frozenset(tokenizer.eos_ids))
-    assert has_ended
-    assert isinstance(json.loads(tokenizer.decode(tokens))["age"], (int, float))

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.masks import chosen_positions, digest
-from bench.report import combine, share_compiled, slowest, spread, steps, summarize, table
+from bench.masks import digest
+from bench.report import combine, share_compiled, spread, summarize, table
 
 
 def line(row_id: str, ttfm: int, tbm: list[list[int]]) -> dict[str, object]:
@@ -40,18 +40,6 @@ def test_runs_that_did_different_things_are_not_compared() -> None:
     assert combine([RUNS[0], lost]).unsteady == ["a"]
 
 
-def test_first_and_later_documents_are_told_apart() -> None:
-    measured = combine(RUNS)
-    assert steps(measured, {"a"}) == [1, 1, 2]
-    assert steps(measured, {"a"}, later=False) == [1, 1]
-    assert steps(measured, {"a"}, first=False) == [2]
-    assert steps(measured, set()) == []
-
-
-def test_the_slowest_steps_say_where_they_are() -> None:
-    assert slowest(combine(RUNS), {"a"}, 2) == [(2.0, "a", 1, 0), (1.0, "a", 0, 1)]
-
-
 def test_figures_and_table() -> None:
     measured = combine(RUNS)
     figures = summarize(measured, RUNS, {"a"})
@@ -72,28 +60,6 @@ def test_a_digest_counts_the_bits_of_the_vocabulary_only() -> None:
     assert digest(words, 32).startswith("3 ")
     assert digest(words, 34).startswith("5 ")
     assert digest(words, 33) == digest(np.array([0b1011, 1], dtype=np.int32), 33)
-
-
-def test_one_end_of_sequence_may_stand_for_all() -> None:
-    one, both = np.array([0b0101], dtype=np.int32), np.array([0b1101], dtype=np.int32)
-    assert digest(one, 4) != digest(both, 4)
-    assert digest(one, 4, [2, 3]) == digest(both, 4)
-    assert digest(np.array([1], dtype=np.int32), 4, [2, 3]) == digest(np.array([1], dtype=np.int32), 4)
-
-
-def test_positions_are_spread_and_include_both_ends() -> None:
-    assert chosen_positions(3, 10) == [0, 1, 2, 3]
-    assert chosen_positions(100, 5) == [0, 25, 50, 75, 100]
-
-
-def test_the_plot_is_drawn_as_png_and_svg(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="plots need it: pip install '.[bench]'")
-    from bench.plot import draw
-
-    curves = {"time between masks": {"one": [1.0, 2.0, 900.0], "another": [5.0], "none": []}}
-    assert [file.name for file in draw(curves, "title", tmp_path)] == ["percentiles.png", "percentiles.svg"]
-    assert (tmp_path / "percentiles.png").read_bytes().startswith(b"\x89PNG")
-    assert b"<svg" in (tmp_path / "percentiles.svg").read_bytes()
 
 
 def test_a_recorded_measurement_gives_its_table_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,34 +101,6 @@ def test_no_more_are_live_than_there_is_room_for() -> None:
     assert found.steps[0].us == 3
 
 
-def test_a_step_is_long_when_one_of_its_masks_is() -> None:
-    short, long = {"name": "a", "fill": 15_000}, {"name": "b", "fill": 21_000}
-    assert [step.is_long for step in run([short, short], [0.0, 0.0])[0].steps] == [False] * 3
-    assert [step.is_long for step in run([short, long], [0.0, 0.0])[0].steps] == [True] * 3
-
-
-def test_masks_that_are_not_there_are_told_where_masks_are_built_beside_the_model() -> None:
-    timer = Timer()
-    engine: Any = Engine(timer)
-    engine.n_missing = 0
-    fill = engine.fill
-
-    def fill_and_count(sequence: Any) -> None:
-        engine.n_missing += len(engine.filled) == 1
-        fill(sequence)
-
-    engine.fill = fill_and_count
-    found = serve(engine, [Request("a", {"name": "a"}, [1, 2])], [0.0], 8, 0.001, timer)
-    assert [step.n_missing for step in found.steps] == [0, 1, 0]
-    found.steps[:] = [step._replace(is_coming=True) for step in found.steps]
-    assert requests.table({1: {"one": found}}).endswith("| 33.3% |")
-
-
-def test_steps_after_the_last_arrival_are_told_apart() -> None:
-    found, _ = run([{"name": "a"}, {"name": "b"}], [0.0, 0.018])
-    assert [step.is_coming for step in found.steps] == [True, True, True, False, False, False]
-
-
 def test_refused_schemas_and_documents_are_told_apart() -> None:
     found, _ = run([None, {"name": "a"}], [0.0, 0.5])
     assert found.outcomes == {0: REFUSED, 1: SERVED}
@@ -138,24 +110,10 @@ def test_refused_schemas_and_documents_are_told_apart() -> None:
     assert found.engine_us == {}
 
 
-def test_what_is_read_ahead_is_no_time_of_requests() -> None:
-    timer = Timer()
-    stream = [Request("a", {"name": "a", "compile": 3000, "ahead": 7000}, [1])]
-    found = requests.serve(Engine(timer), stream, [0.0], 1, 0.008, timer)  # type: ignore[arg-type]
-    assert found.ahead_us == 7.0
-    assert found.engine_us == {0: 3.0 + 1.0 + 0.5 + 1.0}
-    assert [step.n_live for step in found.steps] == [1, 1]
-
-
 def test_a_fault_of_the_engine_ends_one_request_and_not_the_stream() -> None:
     found, engine = run([{"name": "faulty"}, 0, {"name": "a"}], [0.0, 0.0, 0.0])
     assert found.outcomes == {0: FAILED, 1: FAILED, 2: SERVED}
     assert engine.filled == ["a"] * 3
-
-
-def test_an_empty_stream_and_one_that_is_refused_take_no_steps() -> None:
-    assert run([], [])[0] == requests.Run({}, {}, {}, [], 0.0)
-    assert run([None, None], [0.0, 1.0])[0].steps == []
 
 
 def test_schemas_differ_and_documents_are_valid() -> None:

@@ -57,14 +57,3 @@ def test_backends_stand_side_by_side_and_refusals_are_short() -> None:
     assert servers.better([3.0, 5.0], [2.0, 4.0]) == [3.0, 4.0]
     assert servers.better("3 s", "2 s") == "2 s"
     assert servers.better([3.0, 5.0], "refused") == "refused"
-
-
-def test_a_clock_adds_up_what_methods_take() -> None:
-    class Owner:
-        def method(self, value: int) -> int:
-            return value + 1
-
-    clock = servers.Clock()
-    clock.watch(Owner, "method")
-    assert Owner().method(2) == 3
-    assert clock.seconds > 0

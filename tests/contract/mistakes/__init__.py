@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,34 +17,50 @@ from typing import Any, NamedTuple, NoReturn
 from unittest.mock import patch
 
 import llmask
+from llmask import errors
 from llmask.cli import main
-from llmask.errors import LlmaskError
+from llmask.errors import GrammarError, LimitExceeded, LlmaskError, VocabularyError
 
 LINE = re.compile(r"(llmask[ \w-]*): error: (.*?)(?: \((see .*)\))?\n", re.DOTALL)
+
+
+# the class of the errors of a subject, but for those that have another
+KINDS: dict[str, type[LlmaskError]] = {
+    "Call": LlmaskError,
+    "command line": LlmaskError,
+    "Limit": LimitExceeded,
+    "Tokenizer": VocabularyError,
+}
 
 
 class Mistake(NamedTuple):
     """A call that fails.
 
-    message, where, help   the error's parts, whole; the folder of the test is FOLDER
-    kind                   the error's class
+    name                   what was given, a colon, what is wrong with it
+    message, help, where   the error's parts, whole; the folder of the test is FOLDER
+    error                  the error's class, where it is not that of the subject
     """
 
     name: str
     make: Callable[[World], Any]
     message: str
-    where: str | None
     help: str
-    kind: type[LlmaskError]
+    where: str | None = None
+    error: type[LlmaskError] | None = None
+
+    @property
+    def kind(self) -> type[LlmaskError]:
+        """The error's class."""
+        return self.error or KINDS.get(self.name.split(": ")[0], GrammarError)
 
 
 class Bad(NamedTuple):
-    """A text of a grammar that is refused: what is said of it, and the name of the error's class.
+    """A schema, or a text of a grammar, that is refused: what is said of it, and the name of the error's class.
 
     A place that is `1:22-26` is line 1, columns 22 to 26: the message shows the line and marks these.
     """
 
-    text: str
+    given: Any
     message: str
     place: str
     help: str
@@ -57,8 +73,15 @@ class Bad(NamedTuple):
         if found is None:
             return self.place
         number, first, last = map(int, found.groups())
-        line = self.text.split("\n")[number - 1]
+        line = self.given.split("\n")[number - 1]
         return f"line {number}, column {first}\n    {line}\n    {' ' * (first - 1)}{'^' * (last - first + 1)}"
+
+
+def mistakes(subject: str, method: str, table: dict[str, Bad]) -> Iterator[Mistake]:
+    """What a method of `Compiler` refuses, each by what is wrong with it."""
+    for cause, bad in table.items():
+        error = getattr(errors, bad.kind)
+        yield Mistake(f"{subject}: {cause}", compiling(method, bad.given), bad.message, bad.help, bad.where, error)
 
 
 class Warned(NamedTuple):

@@ -2,575 +2,312 @@
 
 from __future__ import annotations
 
-from llmask.errors import GrammarError, UnsatisfiableSchema
+from . import Bad, Mistake, compiling, mistakes
 
-from . import Mistake, compiling
-
-MISTAKES = [
-    Mistake(
-        "GBNF: range the wrong way round",
-        compiling("gbnf", 'root ::= "x" [z-a]'),
-        "the bounds of this range are the wrong way round",
-        ('line 1, column 15\n    root ::= "x" [z-a]\n                  ^'),
-        "write the lower one first",
-        GrammarError,
+GBNF: dict[str, Bad] = {
+    "range the wrong way round": Bad(
+        'root ::= "x" [z-a]', "the bounds of this range are the wrong way round", "1:15-15", "write the lower one first"
     ),
-    Mistake(
-        "GBNF: range the wrong way round beside others",
-        compiling("gbnf", "root ::= [bz-a]"),
-        "the bounds of this range are the wrong way round",
-        ("line 1, column 12\n    root ::= [bz-a]\n               ^"),
-        "write the lower one first",
-        GrammarError,
+    "range the wrong way round beside others": Bad(
+        "root ::= [bz-a]", "the bounds of this range are the wrong way round", "1:12-12", "write the lower one first"
     ),
-    Mistake(
-        "GBNF: range the wrong way round in a negated class",
-        compiling("gbnf", "root ::= [^z-a]"),
-        "the bounds of this range are the wrong way round",
-        ("line 1, column 12\n    root ::= [^z-a]\n               ^"),
-        "write the lower one first",
-        GrammarError,
+    "range the wrong way round in a negated class": Bad(
+        "root ::= [^z-a]", "the bounds of this range are the wrong way round", "1:12-12", "write the lower one first"
     ),
-    Mistake(
-        "GBNF: no root",
-        compiling("gbnf", 'start ::= "a"'),
-        'there is no rule "root" to begin with',
-        ('line 1, column 1\n    start ::= "a"\n    ^'),
-        "name the first rule so",
-        GrammarError,
-    ),
-    Mistake(
-        "GBNF: empty",
-        compiling("gbnf", ""),
-        'there is no rule "root" to begin with',
-        ("line 1, column 1\n    \n    ^"),
-        'write one: root ::= "yes" | "no"',
-        GrammarError,
-    ),
-    Mistake(
-        "GBNF: undefined rule",
-        compiling("gbnf", 'root ::= item\nitems ::= "a"'),
+    "no root": Bad('start ::= "a"', 'there is no rule "root" to begin with', "1:1-1", "name the first rule so"),
+    "empty": Bad("", 'there is no rule "root" to begin with', "1:1-1", 'write one: root ::= "yes" | "no"'),
+    "undefined rule": Bad(
+        'root ::= item\nitems ::= "a"',
         'rule "root" uses "item", which is not defined',
-        ("line 1, column 10\n    root ::= item\n             ^"),
+        "1:10-10",
         'define it, or did you mean "items"?',
-        GrammarError,
     ),
-    Mistake(
-        "GBNF: equals sign",
-        compiling("gbnf", 'root = "a"'),
-        '"::=" has to follow the name "root", not \'=\'',
-        ('line 1, column 6\n    root = "a"\n         ^'),
-        "write root ::= ...",
-        GrammarError,
-    ),
-    Mistake(
-        "GBNF: colon",
-        compiling("gbnf", 'root: "a"'),
+    "equals sign": Bad('root = "a"', '"::=" has to follow the name "root", not \'=\'', "1:6-6", "write root ::= ..."),
+    "colon": Bad(
+        'root: "a"',
         '"::=" has to follow the name "root", not \':\'',
-        ('line 1, column 5\n    root: "a"\n        ^'),
+        "1:5-5",
         "write root ::= ...; Compiler.lark reads rules with a colon",
-        GrammarError,
     ),
-    Mistake(
-        "GBNF: one colon with equals",
-        compiling("gbnf", 'root := "a"'),
-        '"::=" has to follow the name "root", not \':\'',
-        ('line 1, column 6\n    root := "a"\n         ^'),
-        "write root ::= ...",
-        GrammarError,
+    "one colon with equals": Bad(
+        'root := "a"', '"::=" has to follow the name "root", not \':\'', "1:6-6", "write root ::= ..."
     ),
-    Mistake(
-        "GBNF: bar in front",
-        compiling("gbnf", 'root ::=\n  | "a"\n  | "b"'),
+    "bar in front": Bad(
+        'root ::=\n  | "a"\n  | "b"',
         "an alternative begins a line",
-        ('line 3, column 3\n      | "b"\n      ^'),
+        "3:3-3",
         "end the line before with |, or put the alternatives into ( )",
-        GrammarError,
     ),
-    Mistake(
-        "GBNF: bar on the next line",
-        compiling("gbnf", 'root ::= "a"\n  | "b"'),
+    "bar on the next line": Bad(
+        'root ::= "a"\n  | "b"',
         "an alternative begins a line",
-        ('line 2, column 3\n      | "b"\n      ^'),
+        "2:3-3",
         "end the line before with |, or put the alternatives into ( )",
-        GrammarError,
     ),
-    Mistake(
-        "GBNF: single quotes",
-        compiling("gbnf", "root ::= 'a'"),
-        '"\'" is no element of a rule',
-        ("line 1, column 10\n    root ::= 'a'\n             ^"),
-        'put texts into double quotes: "..."',
-        GrammarError,
+    "single quotes": Bad(
+        "root ::= 'a'", '"\'" is no element of a rule', "1:10-10", 'put texts into double quotes: "..."'
     ),
-    Mistake(
-        "GBNF: semicolon",
-        compiling("gbnf", 'root ::= "a";'),
-        "';' is no element of a rule",
-        ('line 1, column 13\n    root ::= "a";\n                ^'),
-        "take it out: the end of the line ends the rule",
-        GrammarError,
+    "semicolon": Bad(
+        'root ::= "a";', "';' is no element of a rule", "1:13-13", "take it out: the end of the line ends the rule"
     ),
-    Mistake(
-        "GBNF: comma",
-        compiling("gbnf", 'root ::= "a", "b"'),
+    "comma": Bad(
+        'root ::= "a", "b"',
         "',' is no element of a rule",
-        ('line 1, column 13\n    root ::= "a", "b"\n                ^'),
+        "1:13-13",
         "take it out: elements follow each other without a sign",
-        GrammarError,
     ),
-    Mistake(
-        "GBNF: braces",
-        compiling("gbnf", 'root ::= "b" { "a" }'),
+    "braces": Bad(
+        'root ::= "b" { "a" }',
         "a repetition takes a number, not '\"'",
-        ('line 1, column 14\n    root ::= "b" { "a" }\n                 ^'),
+        "1:14-14",
         'for any number of it write ("a")*; a number of times is {2,5}',
-        GrammarError,
     ),
-    Mistake(
-        "GBNF: text not closed",
-        compiling("gbnf", 'root ::= "a'),
-        "this text is not closed",
-        ('line 1, column 10\n    root ::= "a\n             ^'),
-        'close it with "',
-        GrammarError,
-    ),
-    Mistake(
-        "GBNF: group not closed",
-        compiling("gbnf", 'root ::= ("a" | "b"'),
+    "text not closed": Bad('root ::= "a', "this text is not closed", "1:10-10", 'close it with "'),
+    "group not closed": Bad(
+        'root ::= ("a" | "b"',
         "this group is not closed: there is the end of the grammar where ) should be",
-        ('line 1, column 10\n    root ::= ("a" | "b"\n             ^'),
+        "1:10-10",
         "close it with )",
-        GrammarError,
     ),
-    Mistake(
-        "GBNF: comment of C",
-        compiling("gbnf", '// a comment\nroot ::= "a"'),
-        "a rule begins with its name, not with '/'",
-        ("line 1, column 1\n    // a comment\n    ^"),
-        "a comment begins with #",
-        GrammarError,
+    "comment of C": Bad(
+        '// a comment\nroot ::= "a"', "a rule begins with its name, not with '/'", "1:1-1", "a comment begins with #"
     ),
-    Mistake(
-        "GBNF: class of a regex",
-        compiling("gbnf", "root ::= \\d+"),
+    "class of a regex": Bad(
+        "root ::= \\d+",
         "'\\\\' is no element of a rule",
-        ("line 1, column 10\n    root ::= \\d+\n             ^"),
+        "1:10-10",
         "write a class of characters, such as [0-9], or put the text into quotes",
-        GrammarError,
     ),
-    Mistake(
-        "GBNF: escape of a regex in a class",
-        compiling("gbnf", "root ::= [\\d]+"),
-        "there is no escape \\d",
-        ("line 1, column 11\n    root ::= [\\d]+\n              ^"),
-        "for these characters write the class [0-9]",
-        GrammarError,
+    "escape of a regex in a class": Bad(
+        "root ::= [\\d]+", "there is no escape \\d", "1:11-11", "for these characters write the class [0-9]"
     ),
-    Mistake(
-        "GBNF: angle brackets of BNF",
-        compiling("gbnf", '<root> ::= "a"'),
-        "a rule begins with its name, not with '<'",
-        ('line 1, column 1\n    <root> ::= "a"\n    ^'),
-        "write names without < and >",
-        GrammarError,
+    "angle brackets of BNF": Bad(
+        '<root> ::= "a"', "a rule begins with its name, not with '<'", "1:1-1", "write names without < and >"
     ),
-    Mistake(
-        "GBNF: endless recursion",
-        compiling("gbnf", 'root ::= "a" root'),
+    "endless recursion": Bad(
+        'root ::= "a" root',
         'the grammar derives nothing: rule "root" needs itself without end',
         "line 1, column 1",
         "give it an alternative that ends",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "GBNF: token unknown",
-        compiling("gbnf", "root ::= <|im_end|>"),
+    "token unknown": Bad(
+        "root ::= <|im_end|>",
         "the vocabulary has no token <|im_end|>",
-        ("line 1, column 10\n    root ::= <|im_end|>\n             ^"),
+        "1:10-10",
         "name one of its tokens, or give its id: <[10]>",
-        GrammarError,
     ),
-    Mistake(
-        "GBNF: repetition the wrong way round",
-        compiling("gbnf", 'root ::= "a"{3,2}'),
-        "a repetition of at least 3 and at most 2 cannot be",
-        ('line 1, column 13\n    root ::= "a"{3,2}\n                ^'),
-        "write {2,3}",
-        GrammarError,
+    "repetition the wrong way round": Bad(
+        'root ::= "a"{3,2}', "a repetition of at least 3 and at most 2 cannot be", "1:13-13", "write {2,3}"
     ),
-    Mistake(
-        "GBNF: repetition without least",
-        compiling("gbnf", 'root ::= "a"{,3}'),
-        "a repetition takes a number, not ','",
-        ('line 1, column 13\n    root ::= "a"{,3}\n                ^'),
-        "write {0,5}, {2}, {2,} or {2,5}",
-        GrammarError,
+    "repetition without least": Bad(
+        'root ::= "a"{,3}', "a repetition takes a number, not ','", "1:13-13", "write {0,5}, {2}, {2,} or {2,5}"
     ),
-    Mistake(
-        "GBNF: regex",
-        compiling("gbnf", "root ::= /[a-z]+/"),
+    "regex": Bad(
+        "root ::= /[a-z]+/",
         "'/' is no element of a rule",
-        ("line 1, column 10\n    root ::= /[a-z]+/\n             ^"),
+        "1:10-10",
         "there are no patterns here: write classes of characters, such as [a-z]+",
-        GrammarError,
     ),
-    Mistake(
-        "EBNF: semicolon",
-        compiling("ebnf", 'root ::= "a";'),
+}
+
+EBNF: dict[str, Bad] = {
+    "semicolon": Bad(
+        'root ::= "a";',
         "there is ';' where an element should be",
-        ('line 1, column 13\n    root ::= "a";\n                ^'),
+        "1:13-13",
         "take it out: the end of the line ends the rule",
-        GrammarError,
     ),
-    Mistake(
-        "EBNF: comma",
-        compiling("ebnf", 'root ::= "a", "b"'),
+    "comma": Bad(
+        'root ::= "a", "b"',
         "there is ',' where an element should be",
-        ('line 1, column 13\n    root ::= "a", "b"\n                ^'),
+        "1:13-13",
         "take it out: elements follow each other without a sign",
-        GrammarError,
     ),
-    Mistake(
-        "EBNF: braces",
-        compiling("ebnf", 'root ::= { "a" }'),
+    "braces": Bad(
+        'root ::= { "a" }',
         "there is nothing to repeat before '{'",
-        ('line 1, column 10\n    root ::= { "a" }\n             ^'),
+        "1:10-10",
         'for any number of it write ("a")*; a number of times is {2,5}',
-        GrammarError,
     ),
-    Mistake(
-        "EBNF: braces behind an element",
-        compiling("ebnf", 'root ::= "b" { "a" } "c"'),
+    "braces behind an element": Bad(
+        'root ::= "b" { "a" } "c"',
         "a repetition takes a number, not '\"'",
-        ('line 1, column 14\n    root ::= "b" { "a" } "c"\n                 ^'),
+        "1:14-14",
         'for any number of it write ("a")*; a number of times is {2,5}',
-        GrammarError,
     ),
-    Mistake(
-        "EBNF: equals sign",
-        compiling("ebnf", 'root = "a"'),
-        '"::=" has to follow the name "root", not \'=\'',
-        ('line 1, column 6\n    root = "a"\n         ^'),
-        "write root ::= ...",
-        GrammarError,
-    ),
-    Mistake(
-        "EBNF: no root",
-        compiling("ebnf", 'start ::= "a"'),
-        'there is no rule "root" to begin with',
-        ('line 1, column 1\n    start ::= "a"\n    ^'),
-        "name the first rule so",
-        GrammarError,
-    ),
-    Mistake(
-        "EBNF: trailing bar",
-        compiling("ebnf", 'root ::= "a" |'),
+    "equals sign": Bad('root = "a"', '"::=" has to follow the name "root", not \'=\'', "1:6-6", "write root ::= ..."),
+    "no root": Bad('start ::= "a"', 'there is no rule "root" to begin with', "1:1-1", "name the first rule so"),
+    "trailing bar": Bad(
+        'root ::= "a" |',
         "there is the end of the grammar where an element should be",
-        ('line 1, column 15\n    root ::= "a" |\n                  ^'),
+        "1:15-15",
         'write "" for nothing',
-        GrammarError,
     ),
-    Mistake(
-        "EBNF: single quotes",
-        compiling("ebnf", "root ::= 'a'"),
-        'there is "\'" where an element should be',
-        ("line 1, column 10\n    root ::= 'a'\n             ^"),
-        'put texts into double quotes: "..."',
-        GrammarError,
+    "single quotes": Bad(
+        "root ::= 'a'", 'there is "\'" where an element should be', "1:10-10", 'put texts into double quotes: "..."'
     ),
-    Mistake(
-        "EBNF: range the wrong way round",
-        compiling("ebnf", "root ::= [z-a]"),
-        "the bounds of this range are the wrong way round",
-        ("line 1, column 11\n    root ::= [z-a]\n              ^"),
-        "write the lower one first",
-        GrammarError,
+    "range the wrong way round": Bad(
+        "root ::= [z-a]", "the bounds of this range are the wrong way round", "1:11-11", "write the lower one first"
     ),
-    Mistake(
-        "EBNF: undefined rule",
-        compiling("ebnf", "root ::= value"),
-        'rule "root" uses "value", which is not defined',
-        ("line 1, column 10\n    root ::= value\n             ^"),
-        "define it",
-        GrammarError,
+    "undefined rule": Bad("root ::= value", 'rule "root" uses "value", which is not defined', "1:10-10", "define it"),
+    "comment of ISO": Bad(
+        '(* a comment *)\nroot ::= "a"', "a rule begins with its name, not with '('", "1:1-1", "a comment begins with #"
     ),
-    Mistake(
-        "EBNF: comment of ISO",
-        compiling("ebnf", '(* a comment *)\nroot ::= "a"'),
-        "a rule begins with its name, not with '('",
-        ("line 1, column 1\n    (* a comment *)\n    ^"),
-        "a comment begins with #",
-        GrammarError,
+    "hex character of XML, which begins a comment": Bad(
+        "root ::= #x41", "there is the end of the grammar where an element should be", "1:14-14", 'write "" for nothing'
     ),
-    Mistake(
-        "EBNF: hex character of XML, which begins a comment",
-        compiling("ebnf", "root ::= #x41"),
-        "there is the end of the grammar where an element should be",
-        ("line 1, column 14\n    root ::= #x41\n                 ^"),
-        'write "" for nothing',
-        GrammarError,
+    "class not closed": Bad(
+        "root ::= [a-z", "this class is not closed", "1:10-10", "close it with ] on the same line; a newline is \\n"
     ),
-    Mistake(
-        "EBNF: class not closed",
-        compiling("ebnf", "root ::= [a-z"),
-        "this class is not closed",
-        ("line 1, column 10\n    root ::= [a-z\n             ^"),
-        "close it with ] on the same line; a newline is \\n",
-        GrammarError,
+    "class of a regex": Bad("root ::= [\\w]+", "the class \\w is not supported here", "1:11-11", "write A-Za-z0-9_"),
+    "two rules in a line": Bad(
+        'root ::= a a ::= "x"', "a rule begins a line", "1:12-12", "put a newline before its name"
     ),
-    Mistake(
-        "EBNF: class of a regex",
-        compiling("ebnf", "root ::= [\\w]+"),
-        "the class \\w is not supported here",
-        ("line 1, column 11\n    root ::= [\\w]+\n              ^"),
-        "write A-Za-z0-9_",
-        GrammarError,
-    ),
-    Mistake(
-        "EBNF: two rules in a line",
-        compiling("ebnf", 'root ::= a a ::= "x"'),
-        "a rule begins a line",
-        ('line 1, column 12\n    root ::= a a ::= "x"\n               ^'),
-        "put a newline before its name",
-        GrammarError,
-    ),
-    Mistake(
-        "EBNF: endless recursion",
-        compiling("ebnf", 'root ::= "(" root ")"'),
+    "endless recursion": Bad(
+        'root ::= "(" root ")"',
         'the grammar derives nothing: rule "root" needs itself without end',
         "line 1, column 1",
         "give it an alternative that ends",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "EBNF: a Lark grammar",
-        compiling("ebnf", 'start: "a"'),
+    "a Lark grammar": Bad(
+        'start: "a"',
         '"::=" has to follow the name "start", not \':\'',
-        ('line 1, column 6\n    start: "a"\n         ^'),
+        "1:6-6",
         "write start ::= ...; Compiler.lark reads rules with a colon",
-        GrammarError,
     ),
-    Mistake(
-        "EBNF: macro",
-        compiling("ebnf", 'root ::= TagDispatch(("a", b))\nb ::= "c"'),
+    "macro": Bad(
+        'root ::= TagDispatch(("a", b))\nb ::= "c"',
         "TagDispatch(...) is not supported",
-        ('line 1, column 10\n    root ::= TagDispatch(("a", b))\n             ^'),
+        "1:10-10",
         "write what it means as rules",
-        GrammarError,
     ),
-    Mistake(
-        "Lark: no start",
-        compiling("lark", 'begin: "a"'),
-        'there is no rule "start" to begin with',
-        ('line 1, column 1\n    begin: "a"\n    ^^^^^'),
-        "name the first rule start",
-        GrammarError,
-    ),
-    Mistake(
-        "Lark: start of another name",
-        compiling("lark", 'value: "a"', start="values"),
-        'there is no rule "values" to begin with',
-        ('line 1, column 1\n    value: "a"\n    ^^^^^'),
-        'name the first rule values, or did you mean "value"?',
-        GrammarError,
-    ),
-    Mistake(
-        "Lark: undefined rule",
-        compiling("lark", 'start: "[" items "]"\nitem: "x"'),
+}
+
+LARK: dict[str, Bad] = {
+    "no start": Bad('begin: "a"', 'there is no rule "start" to begin with', "1:1-5", "name the first rule start"),
+    "undefined rule": Bad(
+        'start: "[" items "]"\nitem: "x"',
         'the rule "items" is not defined',
-        ('line 1, column 12\n    start: "[" items "]"\n               ^^^^^'),
+        "1:12-16",
         'define it, or did you mean "item"?',
-        GrammarError,
     ),
-    Mistake(
-        "Lark: undefined terminal",
-        compiling("lark", "start: NUMBRE\nNUMBER: /[0-9]+/"),
+    "undefined terminal": Bad(
+        "start: NUMBRE\nNUMBER: /[0-9]+/",
         'the terminal "NUMBRE" is not defined',
-        ("line 1, column 8\n    start: NUMBRE\n           ^^^^^^"),
+        "1:8-13",
         'define it, or did you mean "NUMBER"?',
-        GrammarError,
     ),
-    Mistake(
-        "Lark: terminal not imported",
-        compiling("lark", "start: INT"),
-        'the terminal "INT" is not defined',
-        ("line 1, column 8\n    start: INT\n           ^^^"),
-        "import it: %import common.INT",
-        GrammarError,
+    "terminal not imported": Bad(
+        "start: INT", 'the terminal "INT" is not defined', "1:8-10", "import it: %import common.INT"
     ),
-    Mistake(
-        "Lark: import unknown",
-        compiling("lark", "start: INTEGER\n%import common.INTEGER"),
+    "import unknown": Bad(
+        "start: INTEGER\n%import common.INTEGER",
         '"common" has no "INTEGER"',
-        ("line 2, column 16\n    %import common.INTEGER\n                   ^^^^^^^"),
+        "2:16-22",
         'look what it defines, or did you mean "INT"?',
-        GrammarError,
     ),
-    Mistake(
-        "Lark: import of an unknown library",
-        compiling("lark", "start: A\n%import commons.A"),
+    "import of an unknown library": Bad(
+        "start: A\n%import commons.A",
         'there is no library "commons"',
-        ("line 2, column 1\n    %import commons.A\n    ^^^^^^^"),
+        "2:1-7",
         "there are common, lark, python, unicode; for a file of your own write %import .commons.name",
-        GrammarError,
     ),
-    Mistake(
-        "Lark: import of a file without a directory",
-        compiling("lark", "start: A\n%import .tokens.A"),
+    "import of a file without a directory": Bad(
+        "start: A\n%import .tokens.A",
         '".tokens" is a file, and it is not known where files are',
-        ("line 2, column 1\n    %import .tokens.A\n    ^^^^^^^"),
+        "2:1-7",
         "give the directory: lark(text, directory=...)",
-        GrammarError,
     ),
-    Mistake(
-        "Lark: mixed case",
-        compiling("lark", 'start: Item\nItem: "x"'),
+    "mixed case": Bad(
+        'start: Item\nItem: "x"',
         'the name "Item" has small and capital letters',
-        ("line 1, column 8\n    start: Item\n           ^^^^"),
+        "1:8-11",
         "rules are in small letters (item), terminals in capitals (ITEM)",
-        GrammarError,
     ),
-    Mistake(
-        "Lark: rule in a terminal",
-        compiling("lark", 'start: A\nA: "a" b\nb: "b"'),
+    "rule in a terminal": Bad(
+        'start: A\nA: "a" b\nb: "b"',
         '"b" is a rule, and a terminal is made of terminals',
-        ('line 2, column 8\n    A: "a" b\n           ^'),
+        "2:8-8",
         "write the terminal as a rule, in small letters",
-        GrammarError,
     ),
-    Mistake(
-        "Lark: recursive terminal",
-        compiling("lark", 'start: A\nA: "(" A? ")"'),
+    "recursive terminal": Bad(
+        'start: A\nA: "(" A? ")"',
         'the terminal "A" refers to itself',
-        ('line 2, column 8\n    A: "(" A? ")"\n           ^'),
+        "2:8-8",
         "a terminal is a regular expression; write what is recursive as a rule, in small letters",
-        GrammarError,
     ),
-    Mistake(
-        "Lark: alias in capitals",
-        compiling("lark", 'start: "a" -> First'),
+    "alias in capitals": Bad(
+        'start: "a" -> First',
         'the name "First" has small and capital letters',
-        ('line 1, column 15\n    start: "a" -> First\n                  ^^^^^'),
+        "1:15-19",
         "rules are in small letters (first), terminals in capitals (FIRST)",
-        GrammarError,
     ),
-    Mistake(
-        "Lark: alias of a terminal",
-        compiling("lark", 'start: A\nA: "a" -> x'),
-        "a terminal has no alias",
-        ('line 2, column 11\n    A: "a" -> x\n              ^'),
-        "take it out",
-        GrammarError,
+    "alias of a terminal": Bad('start: A\nA: "a" -> x', "a terminal has no alias", "2:11-11", "take it out"),
+    "alias without a name": Bad(
+        'start: "a" ->', "the end of the grammar cannot stand here", "1:14-14", "here the name of a rule may stand"
     ),
-    Mistake(
-        "Lark: alias without a name",
-        compiling("lark", 'start: "a" ->'),
-        "the end of the grammar cannot stand here",
-        ('line 1, column 14\n    start: "a" ->\n                 ^'),
-        "here the name of a rule may stand",
-        GrammarError,
+    "equals sign": Bad('start = "a"', "`=` cannot stand here", "1:7-7", "a rule is written name: ..."),
+    "sign of GBNF": Bad(
+        'start ::= "a"', "::= is GBNF's sign", "1:7-8", "a rule is written name: ...; for GBNF there is Compiler.gbnf"
     ),
-    Mistake(
-        "Lark: equals sign",
-        compiling("lark", 'start = "a"'),
-        "`=` cannot stand here",
-        ('line 1, column 7\n    start = "a"\n          ^'),
-        "a rule is written name: ...",
-        GrammarError,
+    "semicolon": Bad(
+        'start: "a";', "';' has no meaning here", "1:11-11", "take it out: the end of the line ends the rule"
     ),
-    Mistake(
-        "Lark: sign of GBNF",
-        compiling("lark", 'start ::= "a"'),
-        "::= is GBNF's sign",
-        ('line 1, column 7\n    start ::= "a"\n          ^^'),
-        "a rule is written name: ...; for GBNF there is Compiler.gbnf",
-        GrammarError,
-    ),
-    Mistake(
-        "Lark: semicolon",
-        compiling("lark", 'start: "a";'),
-        "';' has no meaning here",
-        ('line 1, column 11\n    start: "a";\n              ^'),
-        "take it out: the end of the line ends the rule",
-        GrammarError,
-    ),
-    Mistake(
-        "Lark: comma",
-        compiling("lark", 'start: "a", "b"'),
+    "comma": Bad(
+        'start: "a", "b"',
         "`,` cannot stand here",
-        ('line 1, column 11\n    start: "a", "b"\n              ^'),
+        "1:11-11",
         'take it out: what follows is written behind it; for the character, quote it: ","',
-        GrammarError,
     ),
-    Mistake(
-        "Lark: braces",
-        compiling("lark", 'start: { "a" }'),
+    "braces": Bad(
+        'start: { "a" }',
         "`{` cannot stand here",
-        ('line 1, column 8\n    start: { "a" }\n           ^'),
+        "1:8-8",
         "write (...)* for what may come any number of times, and {2,5} behind it for a number of times",
-        GrammarError,
     ),
-    Mistake(
-        "Lark: single quotes",
-        compiling("lark", "start: 'a'"),
-        "strings stand in double quotes",
-        ("line 1, column 8\n    start: 'a'\n           ^"),
-        'write "..."',
-        GrammarError,
+    "single quotes": Bad("start: 'a'", "strings stand in double quotes", "1:8-8", 'write "..."'),
+    "class without slashes": Bad(
+        "start: [a-z]+", 'the rule "a-z" is not defined', "1:9-11", "for one of the characters write /[a-z]/"
     ),
-    Mistake(
-        "Lark: class without slashes",
-        compiling("lark", "start: [a-z]+"),
-        'the rule "a-z" is not defined',
-        ("line 1, column 9\n    start: [a-z]+\n            ^^^"),
-        "for one of the characters write /[a-z]/",
-        GrammarError,
-    ),
-    Mistake(
-        "Lark: pattern malformed",
-        compiling("lark", "start: A\nA: /[a-z/"),
+    "pattern malformed": Bad(
+        "start: A\nA: /[a-z/",
         "this class is not closed",
-        ("line 2, column 5\n    A: /[a-z/\n        ^"),
+        "2:5-5",
         "Add a closing bracket, or write \\[ for the character.",
-        GrammarError,
     ),
-    Mistake(
-        "Lark: look-ahead",
-        compiling("lark", 'start: /a(?=b)/ "b"'),
+    "look-ahead": Bad(
+        'start: /a(?=b)/ "b"',
         "a look-ahead sees the text around the terminal, which is not known here",
-        ('line 1, column 8\n    start: /a(?=b)/ "b"\n           ^^^^^^^^'),
+        "1:8-15",
         "take it out; terminals take as much as they can, and a keyword goes before a name that is as long",
-        GrammarError,
     ),
-    Mistake(
-        "Lark: endless recursion",
-        compiling("lark", 'start: "a" start'),
+    "endless recursion": Bad(
+        'start: "a" start',
         'the grammar derives nothing: rule "start" needs itself without end',
-        ('line 1, column 1\n    start: "a" start\n    ^^^^^'),
+        "1:1-5",
         "give it an alternative that ends",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "Lark: terminals that take each other's text",
-        compiling("lark", "start: A B\nA: /[a-z]+/\nB: /[a-z]/"),
+    "terminals that take each other's text": Bad(
+        "start: A B\nA: /[a-z]+/\nB: /[a-z]/",
         'no document fulfils the grammar: A takes the beginning of B, which has to follow it in rule "start"',
-        ("line 1, column 1\n    start: A B\n    ^^^^^"),
-        "let something ignored stand between such terminals (%ignore), let them begin and end with "
-        'different characters, or use lexer="exact" (--lexer exact)',
-        UnsatisfiableSchema,
+        "1:1-5",
+        (
+            "let something ignored stand between such terminals (%ignore), let them begin and end with "
+            'different characters, or use lexer="exact" (--lexer exact)'
+        ),
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "Lark: two rules of a name",
-        compiling("lark", 'start: a\na: "x"\na: "y"'),
+    "two rules of a name": Bad(
+        'start: a\na: "x"\na: "y"',
         '"a" is defined twice',
-        ('line 3, column 1\n    a: "y"\n    ^'),
+        "3:1-1",
         "the other one is at line 2, column 1; rename one of them",
-        GrammarError,
     ),
-    Mistake(
-        "Lark: json with a bad schema",
-        compiling("lark", 'start: %json {"type": "strin"}'),
+    "json with a bad schema": Bad(
+        'start: %json {"type": "strin"}',
         "\"type\" must be the name of a JSON type or a list of such names, not 'strin'",
         (
             "#/type of the schema at line 1, column 8\n"
@@ -578,14 +315,21 @@ MISTAKES = [
             "           ^^^^^^^^^^^^^^^^^^^^^^^"
         ),
         'did you mean "string"?',
-        GrammarError,
     ),
+    "at-name unknown": Bad(
+        "start: @tables", "there is no grammar @tables", "1:8-14", "give it: lark(text, grammars={...})"
+    ),
+}
+
+MISTAKES = [
+    *mistakes("GBNF", "gbnf", GBNF),
+    *mistakes("EBNF", "ebnf", EBNF),
+    *mistakes("Lark", "lark", LARK),
     Mistake(
-        "Lark: at-name unknown",
-        compiling("lark", "start: @tables"),
-        "there is no grammar @tables",
-        ("line 1, column 8\n    start: @tables\n           ^^^^^^^"),
-        "give it: lark(text, grammars={...})",
-        GrammarError,
+        "Lark: start of another name",
+        compiling("lark", 'value: "a"', start="values"),
+        'there is no rule "values" to begin with',
+        'name the first rule values, or did you mean "value"?',
+        where='line 1, column 1\n    value: "a"\n    ^^^^^',
     ),
 ]

@@ -2,177 +2,134 @@
 
 from __future__ import annotations
 
-from llmask.errors import GrammarError, UnsatisfiableSchema
+from . import Bad, mistakes
 
-from . import Mistake, compiling
-
-MISTAKES = [
-    Mistake(
-        "Regex: unbalanced",
-        compiling("regex", "(ab"),
+PATTERNS: dict[str, Bad] = {
+    "unbalanced": Bad(
+        "(ab",
         "this group is not closed",
         "column 1 of the pattern (ab",
         "Add a closing parenthesis, or write \\( for the character.",
-        GrammarError,
     ),
-    Mistake(
-        "Regex: closing parenthesis too many",
-        compiling("regex", "ab)"),
+    "closing parenthesis too many": Bad(
+        "ab)",
         "this closing parenthesis has no opening one",
         "column 3 of the pattern ab)",
         "Write \\) for the character.",
-        GrammarError,
     ),
-    Mistake(
-        "Regex: class not closed",
-        compiling("regex", "[a-z"),
+    "class not closed": Bad(
+        "[a-z",
         "this class is not closed",
         "column 1 of the pattern [a-z",
         "Add a closing bracket, or write \\[ for the character.",
-        GrammarError,
     ),
-    Mistake(
-        "Regex: range the wrong way round",
-        compiling("regex", "[z-a]"),
-        "this range ends before it starts",
-        "column 3 of the pattern [z-a]",
-        "Swap its ends.",
-        GrammarError,
+    "range the wrong way round": Bad(
+        "[z-a]", "this range ends before it starts", "column 3 of the pattern [z-a]", "Swap its ends."
     ),
-    Mistake(
-        "Regex: nothing to repeat",
-        compiling("regex", "*a"),
-        "there is nothing to repeat",
-        "column 1 of the pattern *a",
-        "Put the quantifier behind what it repeats.",
-        GrammarError,
+    "nothing to repeat": Bad(
+        "*a", "there is nothing to repeat", "column 1 of the pattern *a", "Put the quantifier behind what it repeats."
     ),
-    Mistake(
-        "Regex: repetition the wrong way round",
-        compiling("regex", "a{5,2}"),
+    "repetition the wrong way round": Bad(
+        "a{5,2}",
         "the repetition's lower bound 5 is above its upper bound 2",
         "column 2 of the pattern a{5,2}",
         "Swap them.",
-        GrammarError,
     ),
-    Mistake(
-        "Regex: backreference",
-        compiling("regex", r"(a+)b\1"),
+    "backreference": Bad(
+        r"(a+)b\1",
         "a backreference depends on what a group matched, which no regular language can",
         "column 6 of the pattern (a+)b\\1",
         "Write the group's alternatives out, each with its repetition.",
-        GrammarError,
     ),
-    Mistake(
-        "Regex: group named twice",
-        compiling("regex", "(?P<a>x)(?P<a>y)"),
+    "group named twice": Bad(
+        "(?P<a>x)(?P<a>y)",
         "this group's name is already taken",
         "column 9 of the pattern (?P<a>x)(?P<a>y)",
         "Rename one of the groups, or write (?:...).",
-        GrammarError,
     ),
-    Mistake(
-        "Regex: named group of other languages",
-        compiling("regex", "(?<year>[0-9]{4})"),
+    "named group of other languages": Bad(
+        "(?<year>[0-9]{4})",
         "this group has an unknown extension",
         "column 1 of the pattern (?<year>[0-9]{4})",
         "Write (?P<name>...) for a group with a name.",
-        GrammarError,
     ),
-    Mistake(
-        "Regex: recursion of PCRE",
-        compiling("regex", "(a(?R)?b)"),
+    "recursion of PCRE": Bad(
+        "(a(?R)?b)",
         "this group has an unknown extension",
         "column 3 of the pattern (a(?R)?b)",
         "Write \\( for the character.",
-        GrammarError,
     ),
-    Mistake(
-        "Regex: escape unknown",
-        compiling("regex", r"\y"),
+    "escape unknown": Bad(
+        r"\y",
         "the escape \\y has no meaning",
         "column 1 of the pattern \\y",
         "Remove the backslash for the character itself.",
-        GrammarError,
     ),
-    Mistake(
-        "Regex: pattern ends with a backslash",
-        compiling("regex", "a\\"),
-        "the pattern ends in a backslash",
-        "column 2 of the pattern a\\",
-        "Write \\\\ for the character.",
-        GrammarError,
+    "pattern ends with a backslash": Bad(
+        "a\\", "the pattern ends in a backslash", "column 2 of the pattern a\\", "Write \\\\ for the character."
     ),
-    Mistake(
-        "Regex: empty language",
-        compiling("regex", "[^\\s\\S]"),
+    "empty language": Bad(
+        "[^\\s\\S]",
         "no text matches the pattern",
         "the pattern [^\\s\\S]",
         "look for a look-around, an anchor or an empty class that contradicts what stands beside it",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "Regex: word boundary between letters",
-        compiling("regex", r"a\bb"),
+    "word boundary between letters": Bad(
+        r"a\bb",
         "no text matches the pattern",
         "the pattern a\\bb",
         "\\b stands between two letters or digits, where it never holds: take it out, or write \\\\b for a backslash",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "Regex: end in the middle",
-        compiling("regex", "a$b"),
+    "end in the middle": Bad(
+        "a$b",
         "no text matches the pattern",
         "the pattern a$b",
         "^ and $ hold at the ends of a text only: take them out, or write \\^ and \\$ for the characters",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "Regex: look-ahead against what follows",
-        compiling("regex", "(?=b)a"),
+    "look-ahead against what follows": Bad(
+        "(?=b)a",
         "no text matches the pattern",
         "the pattern (?=b)a",
         "look for a look-around, an anchor or an empty class that contradicts what stands beside it",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "Regex: huge number",
-        compiling("regex", "a{99999999999}"),
+    "huge number": Bad(
+        "a{99999999999}",
         "the repetition count is larger than 2147483646",
         "column 2 of the pattern a{99999999999}",
         "Leave the upper bound open: {n,}.",
-        GrammarError,
     ),
-    Mistake(
-        "Regex: slashes of JavaScript",
-        compiling("regex", "/^a+$/i"),
+    "slashes of JavaScript": Bad(
+        "/^a+$/i",
         "no text matches the pattern",
         "the pattern /^a+$/i",
         "take out the slashes around it, if they are those of JavaScript; flags are written (?i)",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "Regex: property unknown",
-        compiling("regex", r"\p{Foo}"),
+    "property unknown": Bad(
+        r"\p{Foo}",
         "the Unicode property Foo is not supported",
         "column 1 of the pattern \\p{Foo}",
         "Use a general category such as Lu, a common script such as Script=Greek, or ranges of code points.",
-        GrammarError,
     ),
-    Mistake(
-        "Regex: flags in the middle",
-        compiling("regex", "a(?i)b"),
+    "flags in the middle": Bad(
+        "a(?i)b",
         "flags for the whole pattern stand at its start",
         "column 2 of the pattern a(?i)b",
         "Move them, or write (?i:...).",
-        GrammarError,
     ),
-    Mistake(
-        "Regex: look-behind at the beginning of the text",
-        compiling("regex", "(?<=a+)b"),
+    "look-behind at the beginning of the text": Bad(
+        "(?<=a+)b",
         "no text matches the pattern",
         "the pattern (?<=a+)b",
         "look for a look-around, an anchor or an empty class that contradicts what stands beside it",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
+}
+
+MISTAKES = [
+    *mistakes("Regex", "regex", PATTERNS),
 ]

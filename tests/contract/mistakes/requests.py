@@ -2,52 +2,34 @@
 
 from __future__ import annotations
 
-from llmask.errors import GrammarError, UnsatisfiableSchema
+from . import Bad, Mistake, compiling, mistakes
 
-from . import Mistake, compiling
-
-MISTAKES = [
-    Mistake(
-        "Structural tag: no format",
-        compiling("structural_tag", {"type": "structural_tag"}),
-        'a structural tag needs the field "format"',
-        "#",
-        "add it",
-        GrammarError,
-    ),
-    Mistake(
-        "Structural tag: type misspelt",
-        compiling("structural_tag", {"type": "structural_tags", "format": {"type": "any_text"}}),
+STRUCTURAL_TAGS: dict[str, Bad] = {
+    "no format": Bad({"type": "structural_tag"}, 'a structural tag needs the field "format"', "#", "add it"),
+    "type misspelt": Bad(
+        {"type": "structural_tags", "format": {"type": "any_text"}},
         'the type of a structural tag is "structural_tag"',
         "#/type",
         'write {"type": "structural_tag", "format": {...}}',
-        GrammarError,
     ),
-    Mistake(
-        "Structural tag: tag without an end",
-        compiling(
-            "structural_tag",
-            {"type": "structural_tag", "format": {"type": "tag", "begin": "<a>", "content": {"type": "any_text"}}},
-        ),
+    "tag without an end": Bad(
+        {"type": "structural_tag", "format": {"type": "tag", "begin": "<a>", "content": {"type": "any_text"}}},
         'the format "tag" needs the field "end"',
         "#/format",
         "add it",
-        GrammarError,
     ),
-    Mistake(
-        "Structural tag: schema under the wrong name",
-        compiling("structural_tag", {"type": "structural_tag", "format": {"type": "json_schema", "schema": {}}}),
+    "schema under the wrong name": Bad(
+        {"type": "structural_tag", "format": {"type": "json_schema", "schema": {}}},
         'the format "json_schema" has no field "schema"',
         "#/format/schema",
-        "take it out; its fields are json_schema, type, style, any_order, max_whitespace_cnt, excludes, "
-        "unsupported, exact_texts, name, "
-        'or did you mean "json_schema"?',
-        GrammarError,
+        (
+            "take it out; its fields are json_schema, type, style, any_order, max_whitespace_cnt, excludes, "
+            "unsupported, exact_texts, name, "
+            'or did you mean "json_schema"?'
+        ),
     ),
-    Mistake(
-        "Structural tag: trigger that no tag begins with",
-        compiling(
-            "structural_tag",
+    "trigger that no tag begins with": Bad(
+        (
             {
                 "type": "structural_tag",
                 "format": {
@@ -55,272 +37,197 @@ MISTAKES = [
                     "triggers": ["<f="],
                     "tags": [{"begin": "<g>", "content": {"type": "any_text"}, "end": "</g>"}],
                 },
-            },
+            }
         ),
         "no trigger is the beginning of the tag",
         "#/format/tags/0/begin",
         "let each tag begin with exactly one trigger",
-        GrammarError,
     ),
-    Mistake(
-        "Structural tag: no triggers",
-        compiling(
-            "structural_tag",
-            {"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": [], "tags": []}},
-        ),
+    "no triggers": Bad(
+        {"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": [], "tags": []}},
         "the array is empty",
         "#/format/triggers",
         "give at least one element",
-        GrammarError,
     ),
-    Mistake(
-        "Structural tag: a list",
-        compiling("structural_tag", [{"begin": "<a>"}]),
+    "a list": Bad(
+        [{"begin": "<a>"}],
         "a structural tag is an object, not an array",
         "#",
         'write {"type": "structural_tag", "format": {...}}',
-        GrammarError,
     ),
-    Mistake(
-        "Structural tag: text malformed",
-        compiling("structural_tag", '{"type": }'),
-        "the structural tag is not JSON: Expecting value",
-        "line 1, column 10",
-        "give a dict or JSON text",
-        GrammarError,
+    "text malformed": Bad(
+        '{"type": }', "the structural tag is not JSON: Expecting value", "line 1, column 10", "give a dict or JSON text"
     ),
-    Mistake(
-        "Structural tag: schema without documents",
-        compiling(
-            "structural_tag",
+    "schema without documents": Bad(
+        (
             {
                 "type": "structural_tag",
                 "format": {"type": "json_schema", "json_schema": {"type": "integer", "minimum": 3, "maximum": 2}},
-            },
+            }
         ),
         "no document fulfils the schema: no integer fulfils all of its keywords",
         "#/format/json_schema",
         "minimum is 3 and maximum is 2: lower the one, or raise the other",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "Structural tag: older form without triggers",
-        compiling("structural_tag", {"structures": [{"begin": "<a>", "schema": {}, "end": "</a>"}]}),
+    "older form without triggers": Bad(
+        {"structures": [{"begin": "<a>", "schema": {}, "end": "</a>"}]},
         'a structural tag with structures needs the field "triggers"',
         "#",
         "add it",
-        GrammarError,
     ),
-    Mistake(
-        "Structural tag: a bare format",
-        compiling("structural_tag", {"type": "json_schema", "json_schema": {}}),
+    "a bare format": Bad(
+        {"type": "json_schema", "json_schema": {}},
         'the type of a structural tag is "structural_tag"',
         "#/type",
         'write {"type": "structural_tag", "format": {...}}',
-        GrammarError,
     ),
-    Mistake(
-        "Tools: no name",
-        compiling("tools", [{"type": "function", "function": {"parameters": {}}}]),
+}
+
+TOOLS: dict[str, Bad] = {
+    "no name": Bad(
+        [{"type": "function", "function": {"parameters": {}}}],
         'a function needs the field "name"',
         "#/0/function",
         "add it",
-        GrammarError,
     ),
-    Mistake(
-        "Tools: name at the wrong level",
-        compiling("tools", [{"type": "function", "name": "add", "function": {"parameters": {}}}]),
+    "name at the wrong level": Bad(
+        [{"type": "function", "name": "add", "function": {"parameters": {}}}],
         'a tool with a function has no field "name"',
         "#/0/name",
         "take it out; its fields are function, type",
-        GrammarError,
     ),
-    Mistake(
-        "Tools: name with blanks",
-        compiling("tools", [{"name": "add numbers"}]),
+    "name with blanks": Bad(
+        [{"name": "add numbers"}],
         "'add numbers' is no name of a function",
         "#/0/name",
         "use up to 128 letters, digits, dots, dashes and underscores",
-        GrammarError,
     ),
-    Mistake(
-        "Tools: name twice",
-        compiling("tools", [{"name": "add"}, {"name": "add"}]),
-        'the name "add" stands twice',
-        "#/1",
-        "rename one of the functions",
-        GrammarError,
+    "name twice": Bad(
+        [{"name": "add"}, {"name": "add"}], 'the name "add" stands twice', "#/1", "rename one of the functions"
     ),
-    Mistake(
-        "Tools: parameters a list",
-        compiling("tools", [{"name": "add", "parameters": ["a", "b"]}]),
+    "parameters a list": Bad(
+        [{"name": "add", "parameters": ["a", "b"]}],
         "parameters are a JSON schema",
         "#/0/parameters",
         'write {"type": "object", ...}',
-        GrammarError,
     ),
-    Mistake(
-        "Tools: parameters with a bad schema",
-        compiling("tools", [{"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "int"}}}}]),
+    "parameters with a bad schema": Bad(
+        [{"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "int"}}}}],
         '"type" must be the name of a JSON type or a list of such names, not \'int\' (tool "add", parameter "a")',
         "#/0/parameters/properties/a/type",
         'did you mean "integer"?',
-        GrammarError,
     ),
-    Mistake(
-        "Tools: one tool, no list",
-        compiling("tools", {"name": "add"}),
-        "this is an object, where an array is needed",
+    "one tool, no list": Bad(
+        {"name": "add"}, "this is an object, where an array is needed", "#", "put it into a list: [...]"
+    ),
+    "none": Bad([], "the array is empty", "#", "give at least one element"),
+    "a text": Bad("add", "the list of tools is a text", "#", "give the list: json.loads(text)"),
+    "built-in tool": Bad(
+        [{"type": "web_search"}], "only functions can be written by a model here", "#/0/type", 'write "function"'
+    ),
+    "custom tool": Bad(
+        [{"type": "custom", "name": "sql"}],
+        "calls of custom tools cannot be written here: they hold a text, where those of functions hold JSON",
+        "#/0/type",
+        "write it as a function, or compile its text alone by Compiler.response_format",
+    ),
+}
+
+RESPONSE_FORMATS: dict[str, Bad] = {
+    "no type": Bad(
+        {"json_schema": {"schema": {}}},
+        "the response format has no type",
         "#",
-        "put it into a list: [...]",
-        GrammarError,
+        "add one: json_schema, json_object, text, grammar, custom, structural_tag",
     ),
-    Mistake(
-        "Tools: none",
-        compiling("tools", []),
-        "the array is empty",
+    "unknown type": Bad(
+        {"type": "json"},
+        'there is no response format "json" here',
+        "#/type",
+        "use json_schema, json_object, text, grammar, custom, structural_tag",
+    ),
+    "schema at the top": Bad(
+        {"type": "json_schema", "properties": {}},
+        "the schema is given without the object that holds it",
         "#",
-        "give at least one element",
-        GrammarError,
+        'write {"name": ..., "schema": {...}}',
     ),
-    Mistake(
-        "Tools: a text",
-        compiling("tools", "add"),
-        "the list of tools is a text",
-        "#",
-        "give the list: json.loads(text)",
-        GrammarError,
+    "schema without its name's object": Bad(
+        {"type": "json_schema", "json_schema": {"type": "object"}},
+        "the schema is given without the object that holds it",
+        "#/json_schema",
+        'write {"name": ..., "schema": {...}}',
     ),
+    "a schema": Bad(
+        {"type": "object", "properties": {}},
+        'there is no response format "object" here',
+        "#/type",
+        'a schema is written {"type": "json_schema", "json_schema": {"name": ..., "schema": {...}}}',
+    ),
+    "a type": Bad(
+        "json_object",
+        "the response format is not JSON: Expecting value",
+        "line 1, column 1",
+        'give a dict or JSON text, such as {"type": "json_object"}',
+    ),
+    "grammar of an unknown syntax": Bad(
+        {"type": "grammar", "grammar": {"syntax": "gbnf", "definition": "a"}},
+        'there is no syntax "gbnf"',
+        "#/grammar/syntax",
+        "use lark or regex",
+    ),
+    "strict a text": Bad(
+        {"type": "json_schema", "json_schema": {"name": "a", "strict": "true", "schema": {}}},
+        "this is a string, where true or false is needed",
+        "#/json_schema/strict",
+        "write true or false",
+    ),
+    "a bad schema in it": Bad(
+        {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "strin"}}},
+        "\"type\" must be the name of a JSON type or a list of such names, not 'strin'",
+        "#/json_schema/schema/type",
+        'did you mean "string"?',
+    ),
+}
+
+MISTAKES = [
+    *mistakes("Structural tag", "structural_tag", STRUCTURAL_TAGS),
+    *mistakes("Tools", "tools", TOOLS),
+    *mistakes("Response format", "response_format", RESPONSE_FORMATS),
     Mistake(
         "Tools: choice of no tool",
         compiling("tools", [{"name": "add"}], tool_choice={"name": "sub"}),
         'there is no function "sub"',
-        "#/tool_choice/name",
         'choose one of the tools, "add" or another',
-        GrammarError,
+        where="#/tool_choice/name",
     ),
     Mistake(
         "Tools: choice by the bare name",
         compiling("tools", [{"name": "add"}], tool_choice="add"),
         'there is no choice "add"',
-        "#/tool_choice",
         'write {"name": "add"}',
-        GrammarError,
+        where="#/tool_choice",
     ),
     Mistake(
         "Tools: choice any",
         compiling("tools", [{"name": "add"}], tool_choice="any"),
         'there is no choice "any"',
-        "#/tool_choice",
         'write "required"',
-        GrammarError,
+        where="#/tool_choice",
     ),
     Mistake(
         "Tools: choice of Anthropic",
         compiling("tools", [{"name": "add"}], tool_choice={"type": "tool", "name": "sub"}),
         'there is no function "sub"',
-        "#/tool_choice/name",
         'choose one of the tools, "add" or another',
-        GrammarError,
+        where="#/tool_choice/name",
     ),
     Mistake(
         "Tools: choice is None",
         compiling("tools", [{"name": "add"}], tool_choice=None),
         "there is no choice null",
-        "#/tool_choice",
         'leave it out for "auto"',
-        GrammarError,
-    ),
-    Mistake(
-        "Tools: built-in tool",
-        compiling("tools", [{"type": "web_search"}]),
-        "only functions can be written by a model here",
-        "#/0/type",
-        'write "function"',
-        GrammarError,
-    ),
-    Mistake(
-        "Tools: custom tool",
-        compiling("tools", [{"type": "custom", "name": "sql"}]),
-        "calls of custom tools cannot be written here: they hold a text, where those of functions hold JSON",
-        "#/0/type",
-        "write it as a function, or compile its text alone by Compiler.response_format",
-        GrammarError,
-    ),
-    Mistake(
-        "Response format: no type",
-        compiling("response_format", {"json_schema": {"schema": {}}}),
-        "the response format has no type",
-        "#",
-        "add one: json_schema, json_object, text, grammar, custom, structural_tag",
-        GrammarError,
-    ),
-    Mistake(
-        "Response format: unknown type",
-        compiling("response_format", {"type": "json"}),
-        'there is no response format "json" here',
-        "#/type",
-        "use json_schema, json_object, text, grammar, custom, structural_tag",
-        GrammarError,
-    ),
-    Mistake(
-        "Response format: schema at the top",
-        compiling("response_format", {"type": "json_schema", "properties": {}}),
-        "the schema is given without the object that holds it",
-        "#",
-        'write {"name": ..., "schema": {...}}',
-        GrammarError,
-    ),
-    Mistake(
-        "Response format: schema without its name's object",
-        compiling("response_format", {"type": "json_schema", "json_schema": {"type": "object"}}),
-        "the schema is given without the object that holds it",
-        "#/json_schema",
-        'write {"name": ..., "schema": {...}}',
-        GrammarError,
-    ),
-    Mistake(
-        "Response format: a schema",
-        compiling("response_format", {"type": "object", "properties": {}}),
-        'there is no response format "object" here',
-        "#/type",
-        'a schema is written {"type": "json_schema", "json_schema": {"name": ..., "schema": {...}}}',
-        GrammarError,
-    ),
-    Mistake(
-        "Response format: a type",
-        compiling("response_format", "json_object"),
-        "the response format is not JSON: Expecting value",
-        "line 1, column 1",
-        'give a dict or JSON text, such as {"type": "json_object"}',
-        GrammarError,
-    ),
-    Mistake(
-        "Response format: grammar of an unknown syntax",
-        compiling("response_format", {"type": "grammar", "grammar": {"syntax": "gbnf", "definition": "a"}}),
-        'there is no syntax "gbnf"',
-        "#/grammar/syntax",
-        "use lark or regex",
-        GrammarError,
-    ),
-    Mistake(
-        "Response format: strict a text",
-        compiling(
-            "response_format", {"type": "json_schema", "json_schema": {"name": "a", "strict": "true", "schema": {}}}
-        ),
-        "this is a string, where true or false is needed",
-        "#/json_schema/strict",
-        "write true or false",
-        GrammarError,
-    ),
-    Mistake(
-        "Response format: a bad schema in it",
-        compiling(
-            "response_format", {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "strin"}}}
-        ),
-        "\"type\" must be the name of a JSON type or a list of such names, not 'strin'",
-        "#/json_schema/schema/type",
-        'did you mean "string"?',
-        GrammarError,
+        where="#/tool_choice",
     ),
 ]

@@ -2,521 +2,402 @@
 
 from __future__ import annotations
 
-from llmask.errors import GrammarError, UnsatisfiableSchema, UnsupportedSchema
+from . import Bad, Mistake, compiling, mistakes
 
-from . import Mistake, compiling
-
-MISTAKES = [
-    Mistake(
-        "JSON Schema: type misspelt",
-        compiling("json_schema", {"type": "strin"}),
+SCHEMAS: dict[str, Bad] = {
+    "type misspelt": Bad(
+        {"type": "strin"},
         "\"type\" must be the name of a JSON type or a list of such names, not 'strin'",
         "#/type",
         'did you mean "string"?',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: type of Python",
-        compiling("json_schema", {"properties": {"a": {"type": "dict"}}}),
+    "type of Python": Bad(
+        {"properties": {"a": {"type": "dict"}}},
         "\"type\" must be the name of a JSON type or a list of such names, not 'dict'",
         "#/properties/a/type",
         'did you mean "object"?',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: types misspelt in a list",
-        compiling("json_schema", {"type": ["int", "null"]}),
+    "types misspelt in a list": Bad(
+        {"type": ["int", "null"]},
         '"type" must be the name of a JSON type or a list of such names, not a list',
         "#/type",
         '"int" is none of them: did you mean "integer"?',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: type is a Python type",
-        compiling("json_schema", {"type": str}),
+    "type is a Python type": Bad(
+        {"type": str},
         "\"type\" must be the name of a JSON type or a list of such names, not <class 'str'>",
         "#/type",
         'did you mean "string"?',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: minimum above maximum",
-        compiling("json_schema", {"type": "integer", "minimum": 5, "maximum": 3}),
+    "minimum above maximum": Bad(
+        {"type": "integer", "minimum": 5, "maximum": 3},
         "no document fulfils the schema: no integer fulfils all of its keywords",
         "#",
         "minimum is 5 and maximum is 3: lower the one, or raise the other",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: minimum is a text",
-        compiling("json_schema", {"type": "integer", "minimum": "5"}),
+    "minimum is a text": Bad(
+        {"type": "integer", "minimum": "5"},
         "\"minimum\" must be a number, not '5'",
         "#/minimum",
         "write it without quotes: 5",
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: exclusive bounds leave nothing",
-        compiling("json_schema", {"type": "integer", "exclusiveMinimum": 3, "exclusiveMaximum": 4}),
+    "exclusive bounds leave nothing": Bad(
+        {"type": "integer", "exclusiveMinimum": 3, "exclusiveMaximum": 4},
         "no document fulfils the schema: no integer fulfils all of its keywords",
         "#",
         "no value is left by exclusiveMinimum, exclusiveMaximum: change one of them, or take it out",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: no multiple within bounds",
-        compiling("json_schema", {"type": "integer", "minimum": 11, "maximum": 19, "multipleOf": 10}),
+    "no multiple within bounds": Bad(
+        {"type": "integer", "minimum": 11, "maximum": 19, "multipleOf": 10},
         "no document fulfils the schema: no integer fulfils all of its keywords",
         "#",
         "no value is left by minimum, maximum, multipleOf: change one of them, or take it out",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: multipleOf zero",
-        compiling("json_schema", {"multipleOf": 0}),
+    "multipleOf zero": Bad(
+        {"multipleOf": 0},
         '"multipleOf" must be a number above 0, not 0',
         "#/multipleOf",
         "write a number above 0, such as 10 or 0.01",
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: minLength above maxLength",
-        compiling("json_schema", {"type": "string", "minLength": 5, "maxLength": 3}),
+    "minLength above maxLength": Bad(
+        {"type": "string", "minLength": 5, "maxLength": 3},
         "no document fulfils the schema: no string fulfils all of its keywords",
         "#",
         "minLength is 5 and maxLength is 3: lower the one, or raise the other",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: maxLength a fraction",
-        compiling("json_schema", {"type": "string", "maxLength": 2.5}),
+    "maxLength a fraction": Bad(
+        {"type": "string", "maxLength": 2.5},
         '"maxLength" must be a non-negative integer, not 2.5',
         "#/maxLength",
         "write a whole number from 0 on, such as 3",
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: minItems above maxItems",
-        compiling("json_schema", {"type": "array", "minItems": 5, "maxItems": 3}),
+    "minItems above maxItems": Bad(
+        {"type": "array", "minItems": 5, "maxItems": 3},
         "no document fulfils the schema: minItems is 5 and maxItems is 3",
         "#",
         "lower the one, or raise the other",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: minItems above the items there are",
-        compiling("json_schema", {"type": "array", "prefixItems": [{}], "items": False, "minItems": 2}),
+    "minItems above the items there are": Bad(
+        {"type": "array", "prefixItems": [{}], "items": False, "minItems": 2},
         "no document fulfils the schema: the schema is false",
         "#/items",
         "allow more items, or ask for fewer",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: minProperties above maxProperties",
-        compiling("json_schema", {"type": "object", "minProperties": 5, "maxProperties": 3}),
+    "minProperties above maxProperties": Bad(
+        {"type": "object", "minProperties": 5, "maxProperties": 3},
         "no document fulfils the schema: minProperties is 5 and maxProperties is 3",
         "#",
         "lower the one, or raise the other",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: minProperties above the keys there are",
-        compiling(
-            "json_schema",
-            {"type": "object", "properties": {"a": {}}, "additionalProperties": False, "minProperties": 2},
-        ),
+    "minProperties above the keys there are": Bad(
+        {"type": "object", "properties": {"a": {}}, "additionalProperties": False, "minProperties": 2},
         "no document fulfils the schema: minProperties is 2, but only 1 keys are allowed",
         "#",
         "lower minProperties, or allow more keys",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: more required than maxProperties",
-        compiling("json_schema", {"type": "object", "required": ["a", "b"], "maxProperties": 1}),
+    "more required than maxProperties": Bad(
+        {"type": "object", "required": ["a", "b"], "maxProperties": 1},
         "no document fulfils the schema: 2 properties are required and maxProperties is 1",
         "#",
         'raise maxProperties, or take names out of "required"',
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: allOf of two types",
-        compiling("json_schema", {"allOf": [{"type": "string"}, {"type": "integer"}]}),
+    "allOf of two types": Bad(
+        {"allOf": [{"type": "string"}, {"type": "integer"}]},
         "no document fulfils the schema: no type fulfils all of the schemas that hold here",
         "#/allOf/0",
         '"string" and "integer" exclude each other; write anyOf where one of the schemas is enough, or take one out',
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: required name that false forbids",
-        compiling("json_schema", {"type": "object", "properties": {"a": False}, "required": ["a"]}),
+    "required name that false forbids": Bad(
+        {"type": "object", "properties": {"a": False}, "required": ["a"]},
         "no document fulfils the schema: the schema is false",
         "#/properties/a",
         'give it another schema, or take "a" out of what requires it',
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: required name that is not declared",
-        compiling(
-            "json_schema",
-            {"type": "object", "properties": {"name": {}}, "required": ["nmae"], "additionalProperties": False},
-        ),
+    "required name that is not declared": Bad(
+        {"type": "object", "properties": {"name": {}}, "required": ["nmae"], "additionalProperties": False},
         "no document fulfils the schema: the schema is false",
         "#/additionalProperties",
         '"nmae" is required and not declared: add it to "properties", or did you mean "name"?',
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: required within a property",
-        compiling("json_schema", {"type": "object", "properties": {"name": {"type": "string", "required": True}}}),
+    "required within a property": Bad(
+        {"type": "object", "properties": {"name": {"type": "string", "required": True}}},
         '"required" must be a list of names, not True',
         "#/properties/name/required",
         'name the property in the schema of the object: "required": ["name"]',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: required is a text",
-        compiling("json_schema", {"required": "name"}),
-        "\"required\" must be a list of names, not 'name'",
-        "#/required",
-        'write a list: ["name"]',
-        GrammarError,
+    "required is a text": Bad(
+        {"required": "name"}, "\"required\" must be a list of names, not 'name'", "#/required", 'write a list: ["name"]'
     ),
-    Mistake(
-        "JSON Schema: the schema is false",
-        compiling("json_schema", False),
+    "the schema is false": Bad(
+        False,
         "no document fulfils the schema: the schema is false",
         "#",
         "write true, or {}, for any value",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: items false and one needed",
-        compiling("json_schema", {"type": "array", "items": False, "minItems": 1}),
+    "items false and one needed": Bad(
+        {"type": "array", "items": False, "minItems": 1},
         "no document fulfils the schema: the schema is false",
         "#/items",
         "allow more items, or ask for fewer",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: not of everything",
-        compiling("json_schema", {"not": {}}),
+    "not of everything": Bad(
+        {"not": {}},
         "no document fulfils the schema: the schema is false",
         "#/not",
         "write true, or {}, for any value, or take out what asks for one here",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: reference into nothing",
-        compiling("json_schema", {"$defs": {"node": {}}, "$ref": "#/$defs/nodes"}),
+    "reference into nothing": Bad(
+        {"$defs": {"node": {}}, "$ref": "#/$defs/nodes"},
         '"$ref" names #/$defs/nodes, and nothing stands there',
         "#/$ref",
         'did you mean "#/$defs/node"?',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: reference without #",
-        compiling("json_schema", {"$defs": {"node": {}}, "properties": {"a": {"$ref": "/$defs/node"}}}),
+    "reference without #": Bad(
+        {"$defs": {"node": {}}, "properties": {"a": {"$ref": "/$defs/node"}}},
         '"$ref" names the document /$defs/node, which is not part of the schema',
         "#/properties/a/$ref",
         'did you mean "#/$defs/node"?',
-        UnsupportedSchema,
+        "UnsupportedSchema",
     ),
-    Mistake(
-        "JSON Schema: reference to definitions",
-        compiling("json_schema", {"$defs": {"node": {}}, "properties": {"a": {"$ref": "#/definitions/node"}}}),
+    "reference to definitions": Bad(
+        {"$defs": {"node": {}}, "properties": {"a": {"$ref": "#/definitions/node"}}},
         '"$ref" names #/definitions/node, and nothing stands there',
         "#/properties/a/$ref",
         'did you mean "#/$defs/node"?',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: reference to another file",
-        compiling("json_schema", {"$ref": "common.json#/$defs/name"}),
+    "reference to another file": Bad(
+        {"$ref": "common.json#/$defs/name"},
         '"$ref" names the document common.json, which is not part of the schema',
         "#/$ref",
         "Register it with registry=, or name a place of this schema, such as #/$defs/name.",
-        UnsupportedSchema,
+        "UnsupportedSchema",
     ),
-    Mistake(
-        "JSON Schema: reference to itself",
-        compiling("json_schema", {"$ref": "#"}),
+    "reference to itself": Bad(
+        {"$ref": "#"},
         "the schema refers to itself without describing anything",
         "#",
         "describe something before the reference comes back: a type, or properties that hold it",
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: reference is no text",
-        compiling("json_schema", {"$ref": {"type": "string"}}),
+    "reference is no text": Bad(
+        {"$ref": {"type": "string"}},
         '"$ref" must be a string, not an object',
         "#/$ref",
         'write its keywords here, without "$ref"',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: recursion without end",
-        compiling("json_schema", {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}),
+    "recursion without end": Bad(
+        {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]},
         "no document fulfils the schema: this part requires itself without end",
         "#",
         "let it end: an alternative, an optional property or an empty array",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: items a list in 2020-12",
-        compiling(
-            "json_schema", {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "array", "items": [{}]}
-        ),
+    "items a list in 2020-12": Bad(
+        {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "array", "items": [{}]},
         '"items" is a list, which draft 2020-12 writes as "prefixItems"',
         "#/items",
         'rename it to "prefixItems", and "additionalItems" to "items"',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: prefixItems an object",
-        compiling("json_schema", {"type": "array", "prefixItems": {"type": "string"}}),
+    "prefixItems an object": Bad(
+        {"type": "array", "prefixItems": {"type": "string"}},
         '"prefixItems" must be a list of schemas with at least one member, not an object',
         "#/prefixItems",
         'write a list of one or more: [{"type": "string"}, {"type": "null"}]',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: items a text",
-        compiling("json_schema", {"type": "array", "items": "string"}),
+    "items a text": Bad(
+        {"type": "array", "items": "string"},
         "\"items\" must be a schema or a list of schemas, not 'string'",
         "#/items",
         'write {"type": "string"}',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: pattern malformed",
-        compiling("json_schema", {"properties": {"a": {"type": "string", "pattern": "(ab"}}}),
+    "pattern malformed": Bad(
+        {"properties": {"a": {"type": "string", "pattern": "(ab"}}},
         '"pattern": this group is not closed',
         "#/properties/a/pattern, column 1 of the pattern (ab",
         "Add a closing parenthesis, or write \\( for the character.",
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: pattern with a backreference",
-        compiling("json_schema", {"type": "string", "pattern": "(a)\\1"}),
+    "pattern with a backreference": Bad(
+        {"type": "string", "pattern": "(a)\\1"},
         '"pattern": a backreference depends on what a group matched, which no regular language can',
         "#/pattern, column 4 of the pattern (a)\\1",
         "Write the group's alternatives out, each with its repetition.",
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: pattern longer than maxLength",
-        compiling("json_schema", {"type": "string", "pattern": "^[a-z]{5}$", "maxLength": 4}),
+    "pattern longer than maxLength": Bad(
+        {"type": "string", "pattern": "^[a-z]{5}$", "maxLength": 4},
         "no document fulfils the schema: no string fulfils all of its keywords",
         "#",
         "no value is left by pattern, maxLength: change one of them, or take it out",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: enum empty",
-        compiling("json_schema", {"enum": []}),
+    "enum empty": Bad(
+        {"enum": []},
         "no document fulfils the schema: enum is empty",
         "#",
         "list at least one value, or take it out",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: enum a text",
-        compiling("json_schema", {"enum": "a|b"}),
-        "\"enum\" must be a list of values, not 'a|b'",
-        "#/enum",
-        'write a list: ["a", "b"]',
-        GrammarError,
+    "enum a text": Bad(
+        {"enum": "a|b"}, "\"enum\" must be a list of values, not 'a|b'", "#/enum", 'write a list: ["a", "b"]'
     ),
-    Mistake(
-        "JSON Schema: enum of another type",
-        compiling("json_schema", {"type": "string", "enum": [1, 2]}),
+    "enum of another type": Bad(
+        {"type": "string", "enum": [1, 2]},
         "no document fulfils the schema: no value of const or enum fulfils the other keywords",
         "#",
         'list values of the type "string", or change the type',
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: const against type",
-        compiling("json_schema", {"type": "integer", "const": "1"}),
+    "const against type": Bad(
+        {"type": "integer", "const": "1"},
         "no document fulfils the schema: no value of const or enum fulfils the other keywords",
         "#",
         'list values of the type "integer", or change the type',
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: const of two",
-        compiling("json_schema", {"allOf": [{"const": 1}, {"const": 2}]}),
+    "const of two": Bad(
+        {"allOf": [{"const": 1}, {"const": 2}]},
         "no document fulfils the schema: no value is in all of the lists that const and enum give",
         "#/allOf/0",
         "give them a value in common",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: anyOf empty",
-        compiling("json_schema", {"anyOf": []}),
+    "anyOf empty": Bad(
+        {"anyOf": []},
         '"anyOf" must be a list of schemas with at least one member, not an empty list',
         "#/anyOf",
         'write a list of one or more: [{"type": "string"}, {"type": "null"}]',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: oneOf of the same",
-        compiling("json_schema", {"oneOf": [{"type": "string"}, {"type": "string"}]}),
+    "oneOf of the same": Bad(
+        {"oneOf": [{"type": "string"}, {"type": "string"}]},
         "no document fulfils the schema: no type fulfils all of the schemas that hold here",
         "#/oneOf/0",
         "write anyOf where one of the schemas is enough, or take one out",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: properties a list",
-        compiling("json_schema", {"type": "object", "properties": ["name", "age"]}),
+    "properties a list": Bad(
+        {"type": "object", "properties": ["name", "age"]},
         '"properties" must be an object whose values are schemas, not a list',
         "#/properties",
         'write each name with its schema: {"name": {"type": "string"}}',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: property is a type name",
-        compiling("json_schema", {"type": "object", "properties": {"name": "string"}}),
+    "property is a type name": Bad(
+        {"type": "object", "properties": {"name": "string"}},
         "a schema must be an object or a boolean, not 'string'",
         "#/properties/name",
         'write {"type": "string"}',
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: key is no text",
-        compiling("json_schema", {"type": "object", "properties": {1: {}}}),
+    "key is no text": Bad(
+        {"type": "object", "properties": {1: {}}},
         '"properties" must be an object whose values are schemas, not an object',
         "#/properties",
         "write its names as texts, in quotes",
-        GrammarError,
     ),
-    Mistake(
-        "JSON Schema: value is a set",
-        compiling("json_schema", {"enum": [{1, 2}]}),
-        "{1, 2} is not a JSON value",
-        "#",
-        "give a dict, list, str, number, True, False or None",
-        GrammarError,
+    "value is a set": Bad(
+        {"enum": [{1, 2}]}, "{1, 2} is not a JSON value", "#", "give a dict, list, str, number, True, False or None"
     ),
-    Mistake(
-        "JSON Schema: uniqueItems with few values",
-        compiling("json_schema", {"type": "array", "items": {"type": "boolean"}, "uniqueItems": True, "minItems": 3}),
+    "uniqueItems with few values": Bad(
+        {"type": "array", "items": {"type": "boolean"}, "uniqueItems": True, "minItems": 3},
         "no document fulfils the schema: minItems is 3, and there are 2 different items at most",
         "#",
         "lower how many are needed, allow more values, or take out uniqueItems",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
-    Mistake(
-        "JSON Schema: contains and maxItems",
-        compiling("json_schema", {"type": "array", "contains": {"const": 1}, "minContains": 3, "maxItems": 2}),
+    "contains and maxItems": Bad(
+        {"type": "array", "contains": {"const": 1}, "minContains": 3, "maxItems": 2},
         "no document fulfils the schema: 3 items are needed and maxItems is 2",
         "#",
         "raise maxItems, or lower minItems and minContains",
-        UnsatisfiableSchema,
+        "UnsatisfiableSchema",
     ),
+    "file name as text": Bad(
+        "person.schema.json",
+        "the schema is not JSON: Expecting value",
+        "line 1, column 1",
+        "give a dict or JSON text; the text of a file is Path('person.schema.json').read_text()",
+    ),
+    "text with single quotes": Bad(
+        "{'type': 'string'}",
+        "the schema is not JSON: Expecting property name enclosed in double quotes",
+        "line 1, column 2",
+        "JSON has double quotes only; or give the dict itself",
+    ),
+    "text of Python": Bad(
+        '{"additionalProperties": False}',
+        "the schema is not JSON: Expecting value",
+        "line 1, column 26",
+        "JSON has true, false and null; or give the dict itself",
+    ),
+    "text empty": Bad("", "the schema is not JSON: Expecting value", "line 1, column 1", "give a dict or JSON text"),
+    "nothing given": Bad(
+        None,
+        "a schema must be an object or a boolean, not None",
+        "#",
+        'write {} for any value, or {"type": "null"} for null',
+    ),
+    "list of schemas": Bad(
+        [{"type": "string"}],
+        "a schema must be an object or a boolean, not a list",
+        "#",
+        'give one of them, or {"anyOf": [...]} where any may hold',
+    ),
+    "name of a type": Bad(
+        "object",
+        "the schema is not JSON: Expecting value",
+        "line 1, column 1",
+        'give a dict or JSON text, such as {"type": "object"}',
+    ),
+    "a response format as a schema": Bad(
+        {"type": "json_schema", "json_schema": {"name": "a", "schema": {}}},
+        "\"type\" must be the name of a JSON type or a list of such names, not 'json_schema'",
+        "#/type",
+        "Compiler.response_format reads documents of this type",
+    ),
+    "a tool as a schema": Bad(
+        {"type": "function", "function": {"name": "a"}},
+        "\"type\" must be the name of a JSON type or a list of such names, not 'function'",
+        "#/type",
+        "Compiler.tools reads documents of this type",
+    ),
+    "additionalProperties a text": Bad(
+        {"type": "object", "additionalProperties": "false"},
+        "\"additionalProperties\" must be a schema (an object or a boolean), not 'false'",
+        "#/additionalProperties",
+        "write it without quotes: false",
+    ),
+    "dependentRequired a list": Bad(
+        {"dependentRequired": ["a"]},
+        '"dependentRequired" must be lists of names by name, not a list',
+        "#/dependentRequired",
+        'write them so: {"name": ["other"]}',
+    ),
+    "value misspelt in a nested place": Bad(
+        {"anyOf": [{"type": "null"}, {"items": {"type": "bool"}}]},
+        "\"type\" must be the name of a JSON type or a list of such names, not 'bool'",
+        "#/anyOf/1/items/type",
+        'did you mean "boolean"?',
+    ),
+}
+
+MISTAKES = [
+    *mistakes("JSON Schema", "json_schema", SCHEMAS),
     Mistake(
         "JSON Schema: format of the caller malformed",
         compiling("json_schema", {"format": "zip"}, formats={"zip": "[0-9"}),
         'the format "zip": this class is not closed',
-        "column 1 of the pattern [0-9",
         "Add a closing bracket, or write \\[ for the character.",
-        GrammarError,
-    ),
-    Mistake(
-        "JSON Schema: file name as text",
-        compiling("json_schema", "person.schema.json"),
-        "the schema is not JSON: Expecting value",
-        "line 1, column 1",
-        "give a dict or JSON text; the text of a file is Path('person.schema.json').read_text()",
-        GrammarError,
-    ),
-    Mistake(
-        "JSON Schema: text with single quotes",
-        compiling("json_schema", "{'type': 'string'}"),
-        "the schema is not JSON: Expecting property name enclosed in double quotes",
-        "line 1, column 2",
-        "JSON has double quotes only; or give the dict itself",
-        GrammarError,
-    ),
-    Mistake(
-        "JSON Schema: text of Python",
-        compiling("json_schema", '{"additionalProperties": False}'),
-        "the schema is not JSON: Expecting value",
-        "line 1, column 26",
-        "JSON has true, false and null; or give the dict itself",
-        GrammarError,
-    ),
-    Mistake(
-        "JSON Schema: text empty",
-        compiling("json_schema", ""),
-        "the schema is not JSON: Expecting value",
-        "line 1, column 1",
-        "give a dict or JSON text",
-        GrammarError,
-    ),
-    Mistake(
-        "JSON Schema: nothing given",
-        compiling("json_schema", None),
-        "a schema must be an object or a boolean, not None",
-        "#",
-        'write {} for any value, or {"type": "null"} for null',
-        GrammarError,
-    ),
-    Mistake(
-        "JSON Schema: list of schemas",
-        compiling("json_schema", [{"type": "string"}]),
-        "a schema must be an object or a boolean, not a list",
-        "#",
-        'give one of them, or {"anyOf": [...]} where any may hold',
-        GrammarError,
-    ),
-    Mistake(
-        "JSON Schema: name of a type",
-        compiling("json_schema", "object"),
-        "the schema is not JSON: Expecting value",
-        "line 1, column 1",
-        'give a dict or JSON text, such as {"type": "object"}',
-        GrammarError,
-    ),
-    Mistake(
-        "JSON Schema: a response format as a schema",
-        compiling("json_schema", {"type": "json_schema", "json_schema": {"name": "a", "schema": {}}}),
-        "\"type\" must be the name of a JSON type or a list of such names, not 'json_schema'",
-        "#/type",
-        "Compiler.response_format reads documents of this type",
-        GrammarError,
-    ),
-    Mistake(
-        "JSON Schema: a tool as a schema",
-        compiling("json_schema", {"type": "function", "function": {"name": "a"}}),
-        "\"type\" must be the name of a JSON type or a list of such names, not 'function'",
-        "#/type",
-        "Compiler.tools reads documents of this type",
-        GrammarError,
-    ),
-    Mistake(
-        "JSON Schema: additionalProperties a text",
-        compiling("json_schema", {"type": "object", "additionalProperties": "false"}),
-        "\"additionalProperties\" must be a schema (an object or a boolean), not 'false'",
-        "#/additionalProperties",
-        "write it without quotes: false",
-        GrammarError,
-    ),
-    Mistake(
-        "JSON Schema: dependentRequired a list",
-        compiling("json_schema", {"dependentRequired": ["a"]}),
-        '"dependentRequired" must be lists of names by name, not a list',
-        "#/dependentRequired",
-        'write them so: {"name": ["other"]}',
-        GrammarError,
-    ),
-    Mistake(
-        "JSON Schema: value misspelt in a nested place",
-        compiling("json_schema", {"anyOf": [{"type": "null"}, {"items": {"type": "bool"}}]}),
-        "\"type\" must be the name of a JSON type or a list of such names, not 'bool'",
-        "#/anyOf/1/items/type",
-        'did you mean "boolean"?',
-        GrammarError,
+        where="column 1 of the pattern [0-9",
     ),
 ]

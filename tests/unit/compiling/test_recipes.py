@@ -331,12 +331,6 @@ def test_what_nests_deep_is_refused_and_not_shown(compiler: Any, depth: int) -> 
                 compiler.load(data)
 
 
-@pytest.mark.parametrize("data", ["text", None, 7, [1], {"llmask": "grammar"}])
-def test_only_bytes_are_loaded(compiler: Any, data: Any) -> None:
-    with pytest.raises(llmask.LlmaskError, match="a saved grammar is bytes, not"):
-        compiler.load(data)
-
-
 def test_data_that_is_too_long_is_not_read(tiny_tokenizer: Any, compiler: Any) -> None:
     strict = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(max_schema_bytes=1000))
     with pytest.raises(llmask.LimitExceeded, match=r"limits\.max_schema_bytes"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,13 +32,6 @@ def test_a_name_of_a_file_is_no_grammar(compiler: Compiler, method: str, name: s
     )
 
 
-@pytest.mark.parametrize("method", ["lark", "gbnf", "ebnf"])
-def test_a_path_is_no_grammar(compiler: Compiler, method: str) -> None:
-    with pytest.raises(GrammarError) as caught:
-        getattr(compiler, method)(Path("x.lark"))
-    assert str(caught.value) == "a grammar is a str, not a path\n  give what is in the file: path.read_text()"
-
-
 def test_grammars_about_files_are_read(compiler: Compiler) -> None:
     assert compiler.lark('start: "x.lark"').accepts("x.lark")
     assert compiler.gbnf('root ::= [a-z]+ ".gbnf"').accepts("x.gbnf")
@@ -47,22 +39,6 @@ def test_grammars_about_files_are_read(compiler: Compiler) -> None:
     with pytest.raises(GrammarError) as caught:
         compiler.lark("")
     assert "file" not in caught.value.message
-
-
-@pytest.mark.parametrize("name", ["x.json", "schemas/a.schema.json"])
-def test_a_name_of_a_file_is_no_schema(compiler: Compiler, name: str) -> None:
-    with pytest.raises(GrammarError) as caught:
-        compiler.json_schema(name)
-    assert str(caught.value) == (
-        "the schema is not JSON: Expecting value\n  at line 1, column 1\n"
-        f"  give a dict or JSON text; the text of a file is Path({name!r}).read_text()"
-    )
-
-
-def test_a_path_is_no_schema(compiler: Compiler) -> None:
-    with pytest.raises(GrammarError) as caught:
-        compiler.json_schema(Path("x.json"))
-    assert str(caught.value) == "a schema is no path\n  give what is in the file: json_schema(path.read_bytes())"
 
 
 def test_the_same_tag_is_compiled_once(compiler: Compiler) -> None:

@@ -56,16 +56,6 @@ def test_user_defined_tokens_are_always_cut_out_and_special_ones_on_demand(speci
     assert special.cut(text, parse_special=True) == ["x", 1, 3, "<unused>", 6]
 
 
-def test_longer_names_go_first(special):
-    assert special.cut("<s>><s>", parse_special=True) == [2, 1]
-    assert special.cut("<s><s>>>", parse_special=True) == [1, 2, ">"]
-
-
-def test_texts_without_names_stay_whole(special):
-    assert special.cut("plain", parse_special=True) == ["plain"]
-    assert special.cut("", parse_special=True) == []
-
-
 @pytest.mark.parametrize(
     ("before", "is_word"),
     [

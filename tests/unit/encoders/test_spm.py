@@ -39,13 +39,6 @@ def encoder(tokens: list[bytes], scores: list[float], unknown_id: int = -1) -> S
     return SpmEncoder(from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=data))
 
 
-def test_the_highest_score_goes_first():
-    tokens = [b"a", b"b", b"c", b"ab", b"bc"]
-    assert encoder(tokens, [0, 0, 0, -2, -1]).encode("abc") == [0, 4]
-    assert encoder(tokens, [0, 0, 0, -1, -2]).encode("abc") == [3, 2]
-    assert encoder(tokens, [0, 0, 0, -1, -1]).encode("abc") == [3, 2]  # leftmost among equals
-
-
 def test_what_no_token_spells_is_unknown_or_an_error():
     assert encoder([b"a", b"?"], [0, 0], unknown_id=1).encode("aé") == [0, 1]
     with pytest.raises(VocabularyError) as error:
@@ -81,10 +74,6 @@ def test_words_of_thousands_of_characters_are_merged_as_the_definition_says(rng,
             text = "".join(rng.choices(rng.choice([letters, parts, parts[:2]]), k=length))[:length]
             assert merge(text[:60], tokens) == merge_long(text[:60], tokens)
             assert [[*tokens][token] for token in model.encode(text)] == merge_long(text, tokens), tokens
-
-
-def test_characters_that_are_no_token_may_be_part_of_one():
-    assert encoder([b"a", b"xy", b"?"], [0, -1, 0], unknown_id=2).encode("axyax") == [0, 1, 0, 2]
 
 
 def test_listed_merges_go_by_their_rank_and_make_tokens():
@@ -227,10 +216,6 @@ def test_texts_without_a_place_to_cut_are_written_bit_by_bit(rules, rng, costly)
             part * n + letters * n + "\u8a9e" + part,
         ):
             assert [texts[token].decode() for token in model.encode(text)] == merged(best_cut(text, tokens), tokens)
-
-
-def test_a_run_of_unknown_characters_is_one_unknown_token():
-    assert unigram_encoder({"a": -1.0}).encode("a日本a語") == [2, 1, 2, 1]
 
 
 def test_unknown_characters_are_spelled_in_bytes_where_all_bytes_are_tokens():

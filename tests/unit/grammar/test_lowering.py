@@ -15,7 +15,7 @@ from llmask.compiling.made_grammar import MadeGrammar
 from llmask.errors import GrammarError, LlmaskError, UnsatisfiableSchema
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, Reference, Repeat, choice, optional, sequence
 from llmask.grammar.late import lower
-from llmask.grammar.lowering import as_repetition, folded, nullable_rules, productive_rules, reachable_rules
+from llmask.grammar.lowering import as_repetition, folded, nullable_rules, productive_rules
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
 from tests.reference.expressions import derives
@@ -107,12 +107,6 @@ def test_what_is_counted_may_be_empty(store: Store, low: int, high: int | None) 
     assert grammar.accepts(b"abbab;")
     assert grammar.accepts(b"aaa;")
     assert grammar.accepts(b"aaaa;") == (high != 3)
-
-
-def test_a_nullable_lexeme_is_optional(store: Store) -> None:
-    stars = Lexeme(store.nodes.repeat(ord("*") + 3, 0, None), "/[*]*/")
-    grammar = compiled(store, {"start": sequence([stars, lexeme(store, "a")])})
-    assert [grammar.accepts(text) for text in (b"a", b"**a", b"**", b"")] == [True, True, False, False]
 
 
 def test_equal_repetitions_share_a_rule(store: Store) -> None:
@@ -218,41 +212,6 @@ def test_optional_parts_that_derive_nothing_are_left_out(store: Store) -> None:
 
 
 A, NOTHING, MAYBE = Lexeme(1, '"a"'), Lexeme(0, "/[]/"), Lexeme(2, "/a?/")
-
-
-def test_rules_are_productive_that_come_to_an_end() -> None:
-    rules = {
-        "loop": sequence([A, R("loop")]),
-        "list": choice([sequence([A, R("list")]), A]),
-        "one": R("other"),
-        "other": R("one"),
-        "nothing": NOTHING,
-        "maybe": optional(NOTHING),
-        "user": sequence([R("list"), R("nothing")]),
-        "never": Repeat(NOTHING, 1),
-        "twice": Repeat(R("list"), 2, 2),
-    }
-    assert productive_rules(rules, lambda lexeme: lexeme == NOTHING) == {"list", "maybe", "twice"}
-
-
-def test_rules_are_nullable_whose_parts_all_are() -> None:
-    rules = {
-        "empty": EMPTY,
-        "both": sequence([R("empty"), R("star")]),
-        "star": Repeat(A),
-        "plus": Repeat(A, 1),
-        "many": Repeat(R("both"), 3, 5),
-        "one": choice([A, R("both")]),
-        "some": sequence([A, R("both")]),
-        "lexeme": MAYBE,
-        "itself": R("itself"),
-    }
-    assert nullable_rules(rules, lambda lexeme: lexeme == MAYBE) == {"empty", "both", "star", "many", "one", "lexeme"}
-
-
-def test_rules_are_reachable_through_others() -> None:
-    rules = {"start": R("b"), "a": R("start"), "b": Repeat(R("c")), "c": A, "d": R("d")}
-    assert reachable_rules(Grammar(rules)) == {"start", "b", "c"}
 
 
 def test_a_long_chain_of_rules_takes_no_time() -> None:

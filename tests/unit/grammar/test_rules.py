@@ -10,7 +10,7 @@ import pytest
 
 import llmask
 from llmask.compiling.made_grammar import MadeGrammar
-from llmask.grammar.kinds import ANOTHER, CALL, COUNT, EDGE_FIELDS, GUARD_FIELDS, NO_GUARD, SCAN, SKIP, UNBOUNDED
+from llmask.grammar.kinds import COUNT, GUARD_FIELDS, NO_GUARD, UNBOUNDED
 from llmask.grammar.rules import Rules, RuleTemplate
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
@@ -20,17 +20,6 @@ from tests.reference.regex_nodes import RegexNodes
 
 LETTERS = b"abc"
 EOS = 256
-
-
-def test_states_belong_to_their_rules() -> None:
-    rules = Rules()
-    first, second = rules.rule("first"), rules.rule("second")
-    states = [rules.state(second), rules.state(first), rules.state(second)]
-    assert rules.names == ["first", "second"]
-    assert [rules.start_state(first), rules.start_state(second), *states] == [0, 1, 2, 3, 4]
-    assert rules.state_rules.tolist() == [first, second, second, first, second]
-    assert rules.rule_starts.tolist() == [0, 1]
-    assert rules.start == first
 
 
 def test_a_template_is_the_rule_with_its_states_moved() -> None:
@@ -55,25 +44,6 @@ def test_a_template_is_the_rule_with_its_states_moved() -> None:
         assert getattr(copied, column) == getattr(second, column)
 
 
-def test_edges_are_five_numbers_each() -> None:
-    rules = Rules()
-    rule = rules.rule("rule")
-    start, end = rules.start_state(rule), rules.state(rule)
-    guard = rules.guard(high=3, add=1)
-    rules.scan(start, 17, end)
-    rules.call(start, rule, end, guard)
-    rules.skip(end, start)
-    rules.final(end)
-    rules.final(start, guard)
-    edges = [tuple(rules.edges[at : at + EDGE_FIELDS]) for at in range(0, len(rules.edges), EDGE_FIELDS)]
-    assert edges == [
-        (start, SCAN, 17, end, NO_GUARD),
-        (start, CALL, rule, end, guard),
-        (end, SKIP, 0, start, NO_GUARD),
-    ]
-    assert rules.finals.tolist() == [end, NO_GUARD, start, guard]
-
-
 def test_equal_guards_share_a_number() -> None:
     rules = Rules()
     guard = rules.guard(low=1, high=5, add=1, cap=6)
@@ -93,12 +63,6 @@ def test_required_members_are_sets_of_bits() -> None:
     assert rules.required[place:].tolist() == [3, 3, 1 - 2**31, 0, 1 << 6]
     assert required_members(rules, place) == {0, 31, 70}
     assert required_members(rules, 0) == frozenset()
-
-
-def test_equal_set_guards_share_a_number() -> None:
-    rules = Rules()
-    assert rules.add_guard() == rules.add_guard(ANOTHER, 2**40) != rules.add_guard(0)
-    assert rules.check_guard() not in (rules.add_guard(), rules.add_guard(0), rules.guard(0, 5), NO_GUARD)
 
 
 def random_rules(rng: random.Random, nodes: Any) -> Rules:
@@ -220,44 +184,3 @@ def test_lexemes_that_end_together_are_taken_by_priority(
                 break
             n_read += 1
     assert n_read > scaled(300)
-
-
-def test_a_keyword_is_no_name(store: Store) -> None:
-    """Without priorities `ab` is a name too, and a dot may follow."""
-    nodes = store.nodes
-    name = nodes.repeat(nodes.union([nodes.literal(b"a"), nodes.literal(b"b")]), 1, None)
-    for priority, follows in ((0, b";."), (1, b";")):
-        rules = Rules()
-        start = rules.start_state(rules.rule("start"))
-        keyword, named, end = (rules.state(rules.start) for _ in range(3))
-        rules.scan(start, nodes.literal(b"ab"), keyword, priority=priority)
-        rules.scan(start, name, named)
-        rules.scan(keyword, nodes.literal(b";"), end)
-        rules.scan(named, nodes.literal(b"."), end)
-        rules.final(end)
-        matcher = MadeGrammar(store, rules).matcher()
-        matcher.accept_bytes(b"ab")
-        assert read_mask(matcher, 257) == {*b"ab", *follows}
-        matcher.accept_bytes(b"a")
-        assert read_mask(matcher, 257) == set(b"ab.")
-
-
-@pytest.mark.parametrize("n_letters", [1, 2, 10, 300])
-def test_right_and_left_recursion_read_long_documents(store: Store, n_letters: int) -> None:
-    a = store.nodes.literal(b"a")
-    for is_left in (False, True):
-        rules = Rules()
-        rule = rules.rule("list")
-        start, middle, end = rules.start_state(rule), rules.state(rule), rules.state(rule)
-        if is_left:  # list -> list "a" | "a"
-            rules.call(start, rule, middle)
-            rules.scan(middle, a, end)
-        else:  # list -> "a" list | "a"
-            rules.scan(start, a, middle)
-            rules.call(middle, rule, end)
-        rules.scan(start, a, end)
-        rules.final(end)
-        matcher = MadeGrammar(store, rules).matcher()
-        matcher.accept_bytes(b"a" * n_letters)
-        assert matcher.is_accepting()
-        assert matcher.validate_tokens(list(b"ab")) == 1

@@ -97,38 +97,13 @@ def test_a_new_bitmask_allows_everything_and_covers_the_vocabulary() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (
-            (1, 0),
-            "vocab_size must be an integer of at least 1, not 0\n"
-            "  for example llmask.allocate_bitmask(1, tokenizer.vocab_size)",
-        ),
-        (
-            (1, -5),
-            "vocab_size must be an integer of at least 1, not -5\n"
-            "  for example llmask.allocate_bitmask(1, tokenizer.vocab_size)",
-        ),
-        (
-            (1, 3.0),
-            "vocab_size must be an integer of at least 1, not 3.0\n"
-            "  for example llmask.allocate_bitmask(1, tokenizer.vocab_size)",
-        ),
-        (
-            (-1, 3),
-            "batch must be an integer of at least 0, not -1\n"
-            "  for example llmask.allocate_bitmask(1, tokenizer.vocab_size)",
-        ),
-        (
-            (True, 3),
-            "batch must be an integer of at least 0, not True\n"
-            "  for example llmask.allocate_bitmask(1, tokenizer.vocab_size)",
-        ),
-    ],
+    [((1, size), f"vocab_size must be an integer of at least 1, not {size}") for size in (0, -5, 3.0)]
+    + [((batch, 3), f"batch must be an integer of at least 0, not {batch}") for batch in (-1, True)],
 )
 def test_bad_sizes_are_refused(arguments: tuple[Any, Any], message: str) -> None:
     with pytest.raises(LlmaskError) as caught:
         allocate_bitmask(*arguments)
-    assert str(caught.value) == message
+    assert caught.value.message == message
 
 
 @pytest.mark.parametrize(("batch", "vocab_size"), [(2**40, 128_256), (2**70, 1), (1, 2**70), (2**62, 2**62)])
@@ -147,17 +122,6 @@ ROWS = "\n  each row of logits needs the row of the mask with the same number"
 ONE_WORD = np.full((1, 1), -1, np.int32)
 BAD_CALLS = [
     (
-        [0.0],
-        ONE_WORD,
-        "logits are a list; only a NumPy array or a torch tensor can be changed in place\n"
-        "  convert them first, for instance with numpy.asarray(logits, dtype=numpy.float32)",
-    ),
-    (
-        np.zeros((1, 4), np.int64),
-        ONE_WORD,
-        "logits have dtype int64, which cannot hold minus infinity as a score\n  use float16, float32 or float64",
-    ),
-    (
         np.zeros((1, 4), np.float32),
         ONE_WORD.astype(np.int64),
         "the mask has dtype int64; it must be int32, one bit a token" + MAKE_ONE,
@@ -168,20 +132,9 @@ BAD_CALLS = [
         "the mask is a list; it must be a NumPy array or a torch tensor" + MAKE_ONE,
     ),
     (
-        np.zeros((2, 4), np.float32),
-        ONE_WORD,
-        "logits of shape (2, 4) and a mask of shape (1, 1) do not have the same rows" + ROWS,
-    ),
-    (
         np.zeros((1, 4), np.float32),
         ONE_WORD[0],
         "logits of shape (1, 4) and a mask of shape (1,) do not have the same rows" + ROWS,
-    ),
-    (
-        np.zeros((1, 1, 4), np.float32),
-        ONE_WORD,
-        "logits have shape (1, 1, 4); they must have one dimension, or two for a batch\n"
-        "  pass one position of the sequences: logits[:, -1, :]",
     ),
 ]
 

@@ -47,9 +47,6 @@ def nested(n_levels: int) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": ["a", "b", "c"]}
 
 
-SUMS = 'start: sum\nsum: sum "+" n | n\nn: "(" sum ")" | /[0-9]{2,4}/\n%ignore " "'
-
-
 @pytest.fixture(scope="module")
 def compiler() -> llmask.Compiler:
     return llmask.Compiler(llmask.Tokenizer.default())
@@ -193,37 +190,6 @@ def test_free_keys_do_not_stand_for_required_ones(compiler: llmask.Compiler) -> 
         matcher = compiler.json_schema(schema, property_order="any", unique_keys=unique_keys).matcher()
         ends[unique_keys] = b"".join(map(compiler.tokenizer.token_bytes, matcher.finishing_tokens()))
     assert ends == {False: b'{"a":null}', True: b'{"a":null}'}
-
-
-def test_the_message_states_the_least_budget(compiler: llmask.Compiler) -> None:
-    matcher = compiler.choice(["name"]).matcher()
-    with pytest.raises(llmask.BudgetError) as caught:
-        read_mask(matcher, compiler.tokenizer.vocab_size, 1)
-    assert str(caught.value) == (
-        "a budget of 1 tokens is too small: the shortest document found takes 2 tokens, the end of sequence included\n"
-        "  give a budget of at least 2"
-    )
-    assert isinstance(caught.value, (llmask.LlmaskError, ValueError))
-    assert matcher.tokens == []
-
-
-@pytest.mark.parametrize(
-    ("budget", "message"),
-    [
-        (0, "a budget is at least 1, not 0\n  it counts the next token and the end of sequence, too"),
-        (-3, "a budget is at least 1, not -3\n  it counts the next token and the end of sequence, too"),
-        ("9", "a budget is an integer, not str\n  give it as an int"),
-        (True, "a budget is an integer, not bool\n  give it as an int"),
-    ],
-)
-def test_wrong_budgets(compiler: llmask.Compiler, budget: Any, message: str) -> None:
-    matcher = compiler.choice(["name"]).matcher()
-    mask = llmask.allocate_bitmask(1, compiler.tokenizer.vocab_size)
-    with pytest.raises(llmask.LlmaskError) as caught:
-        matcher.fill_bitmask(mask, budget=budget)
-    assert str(caught.value) == message
-    with pytest.raises(llmask.LlmaskError, match="row 3 of a bitmask"):
-        matcher.fill_bitmask(mask, 3, budget=5)
 
 
 @pytest.mark.long

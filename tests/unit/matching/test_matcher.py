@@ -32,28 +32,6 @@ def texts(matcher: Any) -> set[bytes]:
     }
 
 
-def test_masks_of_a_pattern(compiler: Any) -> None:
-    matcher = compiler.regex("(ab|aab)c?").matcher()
-    assert texts(matcher) == {b"a", b"aa", b"ab", b"abc"}
-    matcher.accept_token(token_of(b"a"))
-    assert texts(matcher) == {b"a", b"b", b"ab", b"abc"}
-    matcher.accept_token(token_of(b"a"))
-    assert texts(matcher) == {b"b"}
-    matcher.accept_token(token_of(b"b"))
-    assert texts(matcher) == {b"c", b"<end>"}
-
-
-def test_ids_with_the_same_bytes_are_allowed_together(compiler: Any, tiny_tokenizer: Any) -> None:
-    ids = [token for token in range(tiny_tokenizer.vocab_size) if tiny_tokenizer.token_bytes(token) == b"aa"]
-    assert len(ids) == 2
-    matcher = compiler.regex("aab").matcher()
-    assert set(ids) <= read_mask(matcher, tiny_tokenizer.vocab_size)
-    for token in ids:
-        matcher.accept_token(token)
-        assert matcher.text() == b"aa"
-        matcher.rollback(1)
-
-
 @pytest.mark.parametrize("kind", [int, np.int32, np.int64, np.uint16])
 def test_token_ids_of_any_integer_kind(compiler: Any, kind: Any) -> None:
     matcher = compiler.regex("[ab]*").matcher()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.matching.partial import BLOCK, MOST_KEPT
+from llmask.matching.partial import MOST_KEPT
 from tests.reference.partial_json import NO_VALUE, so_far
 from tests.unit.interrupted import interrupted
 
@@ -88,29 +88,6 @@ def test_taking_back_forking_and_asking_in_any_order(compiler: llmask.Compiler) 
             check(matcher, has_ended=matcher.is_terminated())
     for matcher, _ in family:
         check(matcher, has_ended=matcher.is_terminated())
-
-
-def test_another_way_after_taking_back_without_a_question_between(compiler: llmask.Compiler) -> None:
-    matcher = compiler.json_object().matcher()
-    matcher.accept_bytes(b'{"a": "')
-    matcher.accept_bytes(b"one")
-    assert matcher.partial() == {"a": "one"}
-    matcher.rollback(1)
-    matcher.accept_bytes(b"two")
-    assert matcher.partial() == {"a": "two"}
-
-
-def test_many_tokens_before_the_first_question(compiler: llmask.Compiler) -> None:
-    matcher = compiler.json_schema({"type": "array", "items": {"type": "integer"}}).matcher()
-    for number in range(BLOCK):
-        matcher.accept_bytes(b"[" if not number else b",")
-        matcher.accept_bytes(str(number).encode())
-    check(matcher)
-    for n in (1, 2, BLOCK - 1, BLOCK - 2):
-        matcher.rollback(n)
-        check(matcher)
-    matcher.reset()
-    check(matcher)
 
 
 def test_what_is_kept_is_bounded_and_rolls_back_any_way(compiler: llmask.Compiler) -> None:

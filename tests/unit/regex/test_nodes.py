@@ -248,61 +248,6 @@ def test_equal_literals_in_pieces_match_the_same(nodes: Any) -> None:
         assert nodes.is_empty(difference)
 
 
-def test_literals_with_a_common_end_or_beginning(nodes: Any) -> None:
-    texts = [b"x" * n + b"y" * m for n in (0, 1, 32, 40) for m in (0, 1, 32, 40) if n + m]
-    node = nodes.union([nodes.literal(text) for text in texts])
-    for n in range(42):
-        for m in range(0, 42, 3):
-            text = b"x" * n + b"y" * m
-            assert nodes.matches(node, text) == (text in texts), text
-
-
-def test_a_union_of_five_thousand_literals(compiled: Any) -> None:
-    texts = [f"entry {number * number}".encode() for number in range(5000)]
-    node = compiled.union([compiled.literal(text) for text in texts])
-    for text in (texts[0], texts[1234], texts[-1]):
-        assert compiled.matches(node, text)
-    for text in (b"", b"entry ", b"entry 2", b"entry 5", texts[-1] + b"0"):
-        assert not compiled.matches(node, text)
-    assert compiled.union([node, node, compiled.literal(texts[7])]) == node
-    left = node
-    for byte in b"entry 9":
-        left = compiled.derivative(left, byte)
-    assert compiled.is_nullable(left)
-    assert not compiled.is_empty(left)
-
-
-@pytest.mark.parametrize(
-    ("inner", "outer"),
-    [((2, 3), (2, 2)), ((0, 1), (0, 5)), ((1, None), (2, 3)), ((2, 2), (0, None)), ((3, 5), (2, 4)), ((0, 0), (1, 3))],
-)
-def test_repetitions_of_repetitions(nodes: Any, inner: Any, outer: Any) -> None:
-    node = nodes.repeat(nodes.repeat(nodes.literal(b"a"), *inner), *outer)
-    high_inner, high_outer = (20 if pair[1] is None else pair[1] for pair in (inner, outer))
-    lengths = {0} if outer[0] == 0 else set()
-    sums = {0}
-    for count in range(1, high_outer + 1):
-        sums = {total + n for total in sums for n in range(inner[0], high_inner + 1) if total + n <= 20}
-        if count >= outer[0]:
-            lengths |= sums
-    for n in range(20):
-        assert nodes.matches(node, b"a" * n) == (n in lengths), n
-
-
-def test_neighbouring_repetitions_keep_their_bounds(nodes: Any) -> None:
-    a = nodes.literal(b"a")
-    for parts, low, high in [
-        ([(0, 2), (1, 3)], 1, 5),
-        ([(1, 1), (0, None)], 1, None),
-        ([(2, None), (3, None)], 5, None),
-        ([(0, 1)] * 6, 0, 6),
-        ([(1, 1)] * 6, 6, 6),
-    ]:
-        node = nodes.concat([nodes.repeat(a, *bounds) for bounds in parts])
-        for n in range(12):
-            assert nodes.matches(node, b"a" * n) == (low <= n and (high is None or n <= high)), (parts, n)
-
-
 def test_a_large_counter_is_not_unrolled(compiled: Any) -> None:
     node = compiled.repeat(compiled.byte_set(3 << 97), 1_000_000, 2_000_000_000)
     assert not compiled.is_empty(node)
@@ -333,27 +278,6 @@ def divisible_by_three(byte_classes: list[int]) -> tuple[Any, Any, Any]:
     return of_byte, table, np.array([False, True, False, False])
 
 
-@pytest.mark.parametrize("columns", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]])
-def test_automata_in_any_order_of_their_columns(nodes: Any, columns: list[int]) -> None:
-    node = nodes.dfa(*divisible_by_three(columns))
-    for number in range(400):
-        assert nodes.matches(node, str(number).encode()) == (number % 3 == 0)
-    assert not nodes.is_nullable(node)
-    assert not nodes.matches(node, b"3x")
-    assert not nodes.matches(node, b"x")
-
-
-def test_states_of_an_automaton_that_lead_nowhere_are_dead(nodes: Any) -> None:
-    # a -> state 1, from which nothing is accepted; b -> accepted
-    of_byte = np.zeros(256, np.uint8)
-    of_byte[97], of_byte[98] = 1, 2
-    table = np.array([[-1, 1, 2], [1, 1, 1], [-1, -1, -1]], np.int32)
-    node = nodes.dfa(of_byte, table, np.array([False, False, True]))
-    assert nodes.derivative(node, 97) == nodes.EMPTY
-    assert nodes.matches(node, b"b")
-    assert nodes.dfa(of_byte, table, np.array([False, False, False])) == nodes.EMPTY
-
-
 def test_a_long_chain_of_states_is_looked_at_once(compiled: Any) -> None:
     """Every state was looked at again for every byte that an end was away: 40,000 states took 1.3 s."""
     n = 20_000
@@ -367,28 +291,6 @@ def test_a_long_chain_of_states_is_looked_at_once(compiled: Any) -> None:
     assert compiled.matches(node, b"a" * (n - 1))
     assert not compiled.matches(node, b"a" * (n - 2))
     assert compiled.derivative(node, 98) == compiled.EMPTY
-
-
-def test_emptiness_is_decided_with_all_parts_together(nodes: Any) -> None:
-    def contains(byte: int) -> int:
-        return nodes.concat([nodes.ALL, nodes.literal(bytes([byte])), nodes.ALL])
-
-    short = nodes.repeat(nodes.byte_set(7 << 97), 0, 2)
-    assert not nodes.is_empty(nodes.intersect([contains(97), contains(98), short]))
-    assert nodes.is_empty(nodes.intersect([contains(97), contains(98), contains(99), short]))
-    even, odd = (
-        nodes.repeat(nodes.literal(b"aa"), 0),
-        nodes.concat([single_a(nodes), nodes.repeat(nodes.literal(b"aa"), 0)]),
-    )
-    assert nodes.is_empty(nodes.intersect([even, odd]))
-    assert nodes.is_empty(nodes.concat([nodes.intersect([even, odd]), nodes.literal(b"c")]))
-    either = nodes.union([even, odd])
-    every = nodes.repeat(single_a(nodes), 0)
-    assert nodes.is_empty(nodes.intersect([every, nodes.complement(either)]))
-
-
-def single_a(nodes: Any) -> int:
-    return nodes.literal(b"a")
 
 
 def test_the_memo_belongs_to_the_nodes(nodes: Any) -> None:

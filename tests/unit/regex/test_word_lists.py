@@ -17,22 +17,7 @@ from llmask.regex import word_lists
 from llmask.regex.word_lists import free_text, literals_node, words_node
 from tests.reference.both_nodes import make_nodes
 
-CASES: list[tuple[list[str], list[str]]] = [
-    ([], []),
-    ([], ["ab"]),
-    (["ab"], []),
-    (["aa"], []),
-    (["ab", "aab"], []),
-    (["a", "ab"], []),
-    (["ab", "bc"], ["ca"]),
-    (["bc", "abcd"], []),
-    (["bc", "bcb"], ["abca"]),
-    (["ab"], ["ab"]),
-    (["ab"], ["b"]),
-    (["a", "b", "c"], []),
-    (["é"], ["éa"]),
-    (["aé"], ["é"]),
-]
+CASES: list[tuple[list[str], list[str]]] = [([], []), (["a", "b", "c"], []), (["é"], ["éa"]), (["aé"], ["é"])]
 
 
 def is_text(text: str, triggers: Sequence[str], excluded: Sequence[str]) -> bool:
@@ -121,14 +106,9 @@ def counted(nodes: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 LISTS = [
-    [b"do", b"dog", b"dot", b"cat"],
-    [b"", b"a", b"aa", b"aaa"],
-    [b"b", b"a", b"b", b"a"],
-    [b"same-0", b"same-1"],
     [b"x" * 100 + b"a", b"x" * 100 + b"b", b"x" * 50],
     ["é".encode(), "è".encode(), "日本".encode(), "日".encode()],
     [b"\x00", b"\x00\x00", b"\xff"],
-    [b"", b"a"],
 ]
 
 

@@ -207,18 +207,6 @@ def test_a_text_that_was_begun_is_refused_where_the_grammar_refuses_it(grammar: 
 
 
 def test_arguments_that_do_not_fit_are_refused(compiler: Compiler, grammar: Any, tiny_tokenizer: Any) -> None:
-    assert misuse(lambda: BatchMasks([])) == ("no grammar was given\n  pass a compiled grammar, or one for each prompt")
-    assert misuse(lambda: BatchMasks(grammar, prompt_length=-1)) == (
-        "prompt_length is -1; it counts tokens and cannot be negative\n"
-        "  leave it out to take what the first call brings"
-    )
-    assert misuse(lambda: BatchMasks({"type": "object"})) == (  # type: ignore[arg-type]
-        "a processor takes a compiled grammar, not dict\n"
-        "  compile it first: compiler = llmask.Compiler(tokenizer), and then compiler.json_schema(...) of a dict, JSON "
-        "text or type, compiler.regex(...), compiler.lark(...), ..."
-    )
-    assert misuse(lambda: BatchMasks('{"type": "object"}')).startswith("a processor takes a compiled grammar, not str")  # type: ignore[arg-type]
-    assert misuse(lambda: BatchMasks(grammar.matcher())).startswith("a processor takes a compiled grammar, not Matcher")
     assert misuse(lambda: BatchMasks(grammar, prompt_length=3).fill(rows(""))) == (
         "the rows have 2 tokens, fewer than prompt_length = 3\n"
         "  leave prompt_length out to take what the first call brings"

@@ -25,22 +25,7 @@ from tests.reference.definition import read_mask
 
 QUOTE = b'"'
 WORDS = [
-    "a",
-    "b",
-    "é",
-    "日",
-    "😀",
-    "\x7f",
-    "\x1f",
-    '"',
-    "\\",
-    "\\n",
-    "\\u00e9",
-    "\\ud83d\\ude00",
-    "name",
-    "na",
-    " ",
-    "9",
+    *("a", "b", "é", "日", "😀", "\x7f", "\x1f", '"', "\\", "\\n", "\\u00e9", "\\ud83d\\ude00", "name", "na", " ", "9"),
 ]
 TEXTS = [b'"', b'"a', b'"name', b'"n\\u0061me', b'"a\xc3', b'"\xf0\x9f', b'"\\', b'"\\u00', b'"\\ud83d', b'"a b 9']
 
@@ -73,17 +58,8 @@ def bodies() -> dict[str, Callable[[Any], int]]:
     found["minLength 8"] = lambda nodes: json_string_body(nodes, 8)
     found["5 to 12"] = lambda nodes: json_string_body(nodes, 5, 12)
     for pattern in (
-        "^[a-z]{2,12}$",
-        "a",
-        "^(a|b|é){4,31}$",
-        "^[^b]*$",
-        "^(name|na+)$",
-        "日.*é",
-        "^.{0,10}$|^a.{0,30}$",
-        r"^(\S+\s+){0,20}\S+$",
-        r"^(\S+\s+){0,2}\S+$",
-        r"^$|^([^a]{1,3}a){0,11}$",
-        r"^(.{2}){4,9}b?$",
+        *("^[a-z]{2,12}$", "a", "^(a|b|é){4,31}$", "^[^b]*$", "^(name|na+)$", "日.*é", "^.{0,10}$|^a.{0,30}$"),
+        *(r"^(\S+\s+){0,20}\S+$", r"^(\S+\s+){0,2}\S+$", r"^$|^([^a]{1,3}a){0,11}$", r"^(.{2}){4,9}b?$"),
     ):
         found[f"pattern {pattern}"] = lambda nodes, pattern=pattern: compile_pattern(
             nodes, pattern, dialect="ecma", json_string=True

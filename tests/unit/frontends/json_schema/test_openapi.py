@@ -26,29 +26,12 @@ VALUES: list[Any] = [
 ]
 PET = {"type": "object", "properties": {"name": {"type": "string", "nullable": True}}, "required": ["name"]}
 TABLE: list[tuple[str, Any, list[Any], list[Any]]] = [
-    ("null is added to a type", {"type": "string", "nullable": True}, ["a", None], [1]),
-    ("nothing is added by false", {"type": "string", "nullable": False}, ["a"], [None]),
-    ("nothing is added without a type", {"nullable": True, "enum": ["a"]}, ["a"], [None]),
-    ("enum restricts what was added", {"type": "string", "nullable": True, "enum": ["a"]}, ["a"], [None]),
-    ("an enum may list null", {"type": "string", "nullable": True, "enum": ["a", None]}, ["a", None], ["b"]),
-    ("a listed null needs nullable", {"type": "string", "enum": ["a", None]}, ["a"], [None]),
-    ("every type", {"type": "array", "items": {"type": "integer", "nullable": True}}, [[1, None]], [None, ["a"]]),
-    ("null itself", {"type": "object", "nullable": True, "properties": {"a": {}}}, [None, {}, {"a": 1}], [1]),
-    (
-        "what is included does not add null",
-        {"allOf": [{"type": "string", "nullable": True}, {"type": "string"}]},
-        ["a"],
-        [None],
-    ),
     (
         "what stands around does not add null",
         {"nullable": True, "allOf": [{"$ref": "#/components/schemas/Pet"}], "components": {"schemas": {"Pet": PET}}},
         [{"name": None}],
         [None],
     ),
-    ("negated", {"not": {"type": "string", "nullable": True}}, [1, []], ["a", None]),
-    ("bounds are exclusive by booleans", {"type": "number", "minimum": 1, "exclusiveMinimum": True}, [1.5], [1]),
-    ("an integer has no fraction", {"type": "integer"}, [1], [1.5]),
     (
         "beside a reference nothing counts",
         {"$ref": "#/components/schemas/A", "maxLength": 1, "components": {"schemas": {"A": {"type": "string"}}}},

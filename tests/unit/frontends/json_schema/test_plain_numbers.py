@@ -7,16 +7,7 @@ from typing import Any
 import pytest
 
 from llmask.errors import UnsatisfiableSchema
-from tests.unit.frontends.json_schema.small_worlds import (
-    assert_exactly,
-    cases,
-    dead_end,
-    rooted,
-    schemas,
-    shown,
-    valid_values,
-    verdicts,
-)
+from tests.unit.frontends.json_schema import small_worlds
 
 # schema, texts that plain numbers allow, texts that they do not and the default does, texts that neither allows
 TABLE: list[tuple[Any, list[str], list[str], list[str]]] = [
@@ -58,15 +49,15 @@ def test_a_number_without_a_plain_writing_is_none(judge: Any) -> None:
         judge.grammar({**both, "type": "integer"}, numbers="plain")
 
 
-@cases(60, schema=schemas(2020, 1), definition=schemas(2020, 0))
+@small_worlds.cases(60, schema=small_worlds.schemas(2020, 1), definition=small_worlds.schemas(2020, 0))
 def test_plain_grammars_allow_every_value_in_some_writing(judge: Any, schema: Any, definition: Any) -> None:
-    root = rooted(schema, definition, 2020)
-    found = verdicts(judge, root, numbers="plain")
+    root = small_worlds.rooted(schema, definition, 2020)
+    found = small_worlds.verdicts(judge, root, numbers="plain")
     if found is None:
         return
-    valid = valid_values(root, 2020)
-    assert not found[0] - valid, f"allows {shown(found[0] - valid)}"
+    valid = small_worlds.valid_values(root, 2020)
+    assert not found[0] - valid, f"allows {small_worlds.shown(found[0] - valid)}"
     missing = valid - found[0]
-    assert all(".0" in shown(frozenset([at])) for at in missing), f"refuses {shown(missing)}"
-    assert assert_exactly(judge, root, valid)
-    assert dead_end(judge, root, most=100, numbers="plain") is None
+    assert all(".0" in small_worlds.shown(frozenset([at])) for at in missing), f"refuses {small_worlds.shown(missing)}"
+    assert small_worlds.assert_exactly(judge, root, valid)
+    assert small_worlds.dead_end(judge, root, most=100, numbers="plain") is None

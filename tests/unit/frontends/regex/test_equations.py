@@ -27,8 +27,6 @@ from llmask.regex.utf8 import utf8_char, utf8_literal
 from tests.reference.json_spellings import spell
 from tests.reference.regex_nodes import RegexNodes
 
-WORDS = ["".join(letters) for length in range(6) for letters in itertools.product("ab", repeat=length)]
-
 
 @pytest.fixture
 def alphabet(nodes: Any) -> Alphabet:
@@ -38,40 +36,6 @@ def alphabet(nodes: Any) -> Alphabet:
 
 def any_text(nodes: Any) -> int:
     return int(nodes.repeat(utf8_char(nodes, TEXT), 0, None))
-
-
-def solved(nodes: Any, node: int) -> list[str]:
-    return [word for word in WORDS if nodes.matches(node, word.encode())]
-
-
-def test_a_loop_is_its_equation(nodes: Any, alphabet: Alphabet) -> None:
-    """X = b | a X."""
-    equations = Equations(nodes, any_text(nodes), Budget())
-    x = equations.variable()
-    equations.define(x, equations.union([nodes.literal(b"b"), equations.concat(nodes.literal(b"a"), x)]))
-    assert solved(nodes, equations.solve(x, alphabet)) == ["b", "ab", "aab", "aaab", "aaaab"]
-
-
-def test_an_intersection_holds_at_every_turn(nodes: Any, alphabet: Alphabet) -> None:
-    """X = "" | not(bb ALL) & (a|b) X: no two b in a row."""
-    equations = Equations(nodes, any_text(nodes), Budget())
-    x = equations.variable()
-    turn = equations.concat(nodes.byte_set(1 << 97 | 1 << 98), x)
-    no_bb = nodes.complement(nodes.concat([nodes.literal(b"bb"), nodes.ALL]))
-    equations.define(x, equations.union([nodes.EPSILON, equations.intersect(no_bb, turn)]))
-    assert solved(nodes, equations.solve(x, alphabet)) == [word for word in WORDS if "bb" not in word]
-
-
-def test_equations_may_name_each_other_before_any_character(nodes: Any, alphabet: Alphabet) -> None:
-    """X = Y | a, Y = X | b Y, X = X: the smallest solution adds nothing of its own."""
-    equations = Equations(nodes, any_text(nodes), Budget())
-    x, y = equations.variable(), equations.variable()
-    equations.define(x, equations.union([y, nodes.literal(b"a"), x]))
-    equations.define(y, equations.union([x, equations.concat(nodes.literal(b"b"), y)]))
-    assert solved(nodes, equations.solve(x, alphabet)) == ["a", "ba", "bba", "bbba", "bbbba"]
-    empty = equations.variable()
-    equations.define(empty, empty)
-    assert nodes.is_empty(equations.solve(empty, alphabet))
 
 
 def test_what_is_known_stays_a_node(nodes: Any) -> None:
@@ -150,18 +114,6 @@ def test_a_state_knows_which_languages_hold(nodes: Any, patterns: list[str]) -> 
         for number, pattern in enumerate(patterns):
             language = compile_pattern(nodes, f"(?s:{pattern})")
             assert (left.rests(number, state_after(left, word)) == nodes.ALL) == nodes.matches(language, word.encode())
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("patterns", [[""], [".*a"], ["", ".*a"], [".*ab"], [".*a.b", "b.*"]])
-def test_words_lead_from_a_state_to_the_goals(nodes: Any, patterns: list[str]) -> None:
-    left = context(nodes, patterns)
-    states = range(len(left.states))
-    for start in states:
-        for goal in states:
-            node = left.words(start, frozenset({goal}))
-            for word in WORDS_OF_THREE:
-                assert nodes.matches(node, word.encode()) == (state_after(left, word, start) == goal)
 
 
 def test_a_pattern_that_never_looks_left_has_one_state(nodes: Any) -> None:

@@ -11,19 +11,12 @@ from interegular import patterns
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.regex import compile_pattern
-from llmask.frontends.regex.ecma_syntax import EcmaParser
 from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.shapes import (
-    ANY_TEXT,
     UNBOUNDED,
     Alternatives,
-    Boundary,
-    Chars,
-    Edge,
-    Look,
     Repeated,
     Sequence,
-    Tree,
     character_sets,
     has_lazy,
     last_loop,
@@ -33,13 +26,11 @@ from llmask.frontends.regex.shapes import (
     looks_outside,
     may_be_empty,
     rounds_in,
-    search,
     single_character,
     takes_one_character,
-    whole_match,
     width,
 )
-from llmask.regex.code_points import NO_TEXT, CodePointSet
+from llmask.regex.code_points import CodePointSet
 from tests.reference.json_spellings import spell
 from tests.unit.frontends.regex.test_meaning import WORDS, random_pattern
 
@@ -117,66 +108,8 @@ def test_pieces_of_a_row_give_the_row(rng: random.Random, scaled: Callable[[int]
     assert n_counted > 0
 
 
-def test_a_pattern_becomes_its_tree() -> None:
-    a = Chars(CodePointSet.of("a"))
-    expected = Alternatives(
-        (
-            Sequence((Edge(False), Repeated(a, 2, None), Look(Alternatives((Sequence((a,)),)), False, True))),
-            Sequence((Edge(True, NO_TEXT, CodePointSet.of("\n")),)),
-        )
-    )
-    assert PythonParser("^a{2,}(?!a)|$").parse() == expected
-
-
 def test_the_frame_is_interegulars() -> None:
     assert (Alternatives, Sequence, Repeated) == (patterns.Pattern, patterns._Concatenation, patterns._Repeated)
-
-
-def test_flags_are_resolved_while_parsing() -> None:
-    tree = PythonParser(r"(?ai)k\b").parse()
-    ((chars, boundary),) = (option.parts for option in tree.options)
-    assert chars == Chars(CodePointSet.of("kK"))
-    assert isinstance(boundary, Boundary)
-    assert ord("é") not in boundary.words
-
-
-def edges(tree: Tree) -> int:
-    """Number of anchors left."""
-    if isinstance(tree, Edge):
-        return 1
-    if isinstance(tree, Sequence):
-        return sum(edges(part) for part in tree.parts)
-    return sum(edges(option) for option in tree.options) if isinstance(tree, Alternatives) else 0
-
-
-def shape(pattern: str) -> list[tuple[bool, bool]]:
-    """For each group of alternatives: any text before, any text behind."""
-    tree = search(EcmaParser(pattern).parse())
-    assert isinstance(tree, Alternatives)
-    return [(option.parts[0] == ANY_TEXT, option.parts[-1] == ANY_TEXT) for option in tree.options]
-
-
-def test_search_allows_any_text_where_no_anchor_stands() -> None:
-    assert shape("a") == [(True, True)]
-    assert shape("^a$") == [(False, False)]
-    assert shape("^a|b") == [(False, True), (True, True)]
-    assert shape("a$") == [(True, False)]
-
-
-def test_alternatives_with_the_same_ends_stay_together() -> None:
-    assert shape("^a$|^b$|c|d") == [(False, False), (True, True)]
-
-
-def test_anchors_at_the_ends_are_gone_and_others_stay() -> None:
-    assert edges(search(EcmaParser("^^a$|^b$").parse())) == 0
-    assert edges(search(EcmaParser("^a^b$").parse())) == 1
-    assert edges(whole_match(PythonParser(r"\A^a$\Z|b").parse())) == 0
-
-
-def test_anchors_of_lines_say_nothing_about_the_text() -> None:
-    assert shape("(?m)^a$") == [(True, True)]
-    assert edges(search(EcmaParser("(?m)^a$").parse())) == 2
-    assert edges(whole_match(PythonParser("(?m)^a$").parse())) == 0
 
 
 @pytest.mark.long

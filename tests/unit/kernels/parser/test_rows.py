@@ -7,12 +7,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.made_grammar import MadeGrammar
 from llmask.debug import n_rows, row
-from llmask.grammar.rules import Rules
-from llmask.store.store import Store
-from tests.reference.engine.mask import Engine
-from tests.reference.regex_nodes import RegexNodes
 
 
 @pytest.mark.parametrize(
@@ -33,16 +28,6 @@ def test_a_list_reaches_a_fixed_point(tiny_tokenizer: Any, schema: Any, first: b
     assert n_rows(grammar) == before
 
 
-def test_counted_lists_stop_at_their_bound(tiny_tokenizer: Any) -> None:
-    grammar = llmask.Compiler(tiny_tokenizer).json_schema({"type": "array", "items": {"type": "null"}, "maxItems": 50})
-    matcher = grammar.matcher()
-    matcher.accept_bytes(b"[" + b"null," * 49 + b"null")
-    with pytest.raises(llmask.TokenRejected):
-        matcher.accept_bytes(b",")
-    matcher.accept_bytes(b"]")
-    assert matcher.is_accepting()
-
-
 def test_sequences_share_rows(tiny_tokenizer: Any) -> None:
     grammar = llmask.Compiler(tiny_tokenizer).json_schema(True)
     text = b'{"a": [1, {"b": null}], "c": [[[]]]}'
@@ -51,44 +36,6 @@ def test_sequences_share_rows(tiny_tokenizer: Any) -> None:
     for _ in range(5):
         grammar.matcher().accept_bytes(text)
     assert n_rows(grammar) == before
-
-
-def pairs(nodes: Any) -> Rules:
-    """A pair of brackets around a pair, or an x."""
-    rules = Rules()
-    rule = rules.rule("pair")
-    start, inner, close, end = rules.start_state(rule), *(rules.state(rule) for _ in range(3))
-    rules.scan(start, nodes.literal(b"("), inner)
-    rules.call(inner, rule, close)
-    rules.scan(close, nodes.literal(b")"), end)
-    rules.scan(start, nodes.literal(b"x"), end)
-    rules.final(end)
-    return rules
-
-
-def test_rows_are_those_of_the_reference_engine(tiny_tokenizer: Any) -> None:
-    store, nodes = Store(tiny_tokenizer, llmask.Limits()), RegexNodes()
-    grammar = MadeGrammar(store, pairs(store.nodes))
-    engine = Engine(pairs(nodes), nodes.expressions)
-    depth = 6
-    text = b"(" * depth + b"x" + b")" * depth
-    grammar.matcher().accept_bytes(text)
-    at = engine.read(text)
-    assert at is not None
-    assert engine.may_end(at)
-    # one row at the start, one for every "(", one after "x", and one after every ")"
-    assert engine.parser is not None
-    assert n_rows(grammar) == len(engine.parser.rows) == 2 * depth + 2
-    for n_closed in range(depth + 2):
-        data = b"(" * depth + b"x" + b")" * n_closed
-        at = engine.read(data)
-        matcher = grammar.matcher()
-        if at is None:
-            with pytest.raises(llmask.TokenRejected):
-                matcher.accept_bytes(data)
-            continue
-        matcher.accept_bytes(data)
-        assert matcher.is_accepting() == engine.may_end(at)
 
 
 def test_the_rows_of_a_list_in_words(byte_tokenizer: Any) -> None:

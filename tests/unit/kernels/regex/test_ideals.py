@@ -14,19 +14,8 @@ import llmask
 
 LETTERS = "abx"
 TOKENS = [*LETTERS, "ab", "xa", "xx", "bxa", "abab", "xxxx", "bbxxxx", '"']
-PARTS = (
-    ".*a",
-    ".*a.b",
-    ".*a.{3}b",
-    ".*b.{4}",
-    ".*[ab]x",
-    ".*b.{2,3}a",
-    ".*x.*b",
-    ".*(?:xa|b.x)",
-    ".+b{2}",
-    "[ab]*x",
-    "x*b",
-)
+_PARTS = ".*a .*a.b .*a.{3}b .*b.{4} .*[ab]x .*b.{2,3}a .*x.*b .*(?:xa|b.x) .+b{2} [ab]*x x*b"
+PARTS = tuple(_PARTS.split())
 LONG = [
     "^(?=.*a.{64}b)(?=.*c.{64}d)(?=.*e.{64}f).*$",
     "^(?=.*[a-z].{64})(?=.*[A-Z].{64})(?=.*[0-9].{64}).*$",

@@ -12,7 +12,6 @@ import pytest
 from llmask.errors import LlmaskError
 from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.meaning.marks import (
-    NO_VALUE,
     Marks,
     exclude_each_other,
     marks_of,
@@ -28,48 +27,6 @@ from tests.unit.frontends.json_schema.small_worlds import cases, rooted, schemas
 
 def marks(judge: Any, schema: Any) -> Marks:
     return marks_of(Translation(judge.nodes, schema, SchemaOptions()), schema, ROOT)
-
-
-def test_marks_of_objects(judge: Any) -> None:
-    schema = {
-        "type": "object",
-        "required": ["a"],
-        "properties": {"a": {"enum": [1, "x", 1.0]}, "b": False, "c": {"const": None}},
-        "allOf": [{"properties": {"a": {"enum": ["x", "y"]}, "d": True}, "additionalProperties": False}],
-        "maxProperties": 3,
-    }
-    found = marks(judge, schema)
-    assert found.types == {"object"}
-    assert found.values is None
-    assert found.required == {"a"}
-    assert found.allowed == {"a", "d"}
-    assert found.forbidden == {"b"}
-    assert found.under == {"a": {("string", "x")}, "c": {("null", None)}}
-    assert found.high == 3
-
-
-@pytest.mark.parametrize(
-    ("schema", "types"),
-    [
-        (True, {"string", "number", "boolean", "null", "object", "array"}),
-        (False, set()),
-        ({"type": "integer"}, {"number"}),
-        ({"enum": [1, "a", 2.5]}, {"number", "string"}),
-        ({"type": ["null", "array"], "enum": [None, 3]}, {"null"}),
-        ({"type": "object", "required": ["a"], "properties": {"a": False}}, set()),
-        ({"required": ["a"], "additionalProperties": False, "type": ["object", "null"]}, {"null"}),
-        ({"required": ["a"], "properties": {"a": {"enum": []}}, "type": ["object", "null"]}, {"null"}),
-    ],
-    ids=lambda value: str(sorted(value) if isinstance(value, set) else value),  # the same in every process
-)
-def test_types(judge: Any, schema: Any, types: set[str]) -> None:
-    assert marks(judge, schema).types == types
-
-
-def test_nothing_is_allowed_by_the_schema_false(judge: Any) -> None:
-    assert marks(judge, False) == NO_VALUE
-    assert marks(judge, {"allOf": [{"type": "string"}, False]}) == NO_VALUE
-    assert exclude_each_other(NO_VALUE, marks(judge, True))
 
 
 def test_same_schemas_are_known_by_what_they_say(judge: Any) -> None:

@@ -19,22 +19,6 @@ def those(flags: bytes | bytearray) -> set[int]:
     return {state for state, is_there in enumerate(flags) if is_there}
 
 
-def test_a_rule_that_calls_itself_without_end_derives_nothing() -> None:
-    rules = Rules()
-    start, loop = rules.rule("start"), rules.rule("loop")
-    first, end = rules.start_state(start), rules.state(start)
-    rules.final(end)
-    inside = rules.state(loop)
-    rules.scan(rules.start_state(loop), 5, inside)
-    loop_end = rules.state(loop)
-    rules.call(inside, loop, loop_end)
-    rules.final(loop_end)
-    rules.call(first, loop, end)
-    assert those(productive_states(rules)) == {end, loop_end}
-    rules.skip(inside, loop_end)
-    assert those(productive_states(rules)) == {first, end, rules.start_state(loop), inside, loop_end}
-
-
 def test_an_object_ends_when_its_members_allow_something() -> None:
     rules = Rules()
     whole, never = rules.rule("object"), rules.rule("never")

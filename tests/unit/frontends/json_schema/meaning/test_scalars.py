@@ -13,35 +13,10 @@ from llmask.frontends.json_schema.lexical.numbers import NumberRange
 from llmask.frontends.json_schema.meaning.choices import settle
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.place import Part
-from llmask.frontends.json_schema.meaning.scalars import fraction_of, range_of, scalar_node
+from llmask.frontends.json_schema.meaning.scalars import fraction_of, range_of
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation
 from tests.unit.frontends.json_schema.small_worlds import DRAFTS, assert_exactly, cases, rooted, some_of, valid_values
-
-
-@pytest.mark.parametrize(
-    ("kind", "schema", "matched", "refused"),
-    [
-        ("boolean", {}, [b"true", b"false"], [b"null", b"0"]),
-        ("boolean", {"not": {"const": True}}, [b"false"], [b"true"]),
-        ("boolean", {"not": {"enum": [True, False, 1]}}, [], [b"true", b"false"]),
-        ("null", {"not": {"enum": [0, ""]}}, [b"null"], [b"0"]),
-        ("null", {"not": {"const": None}}, [], [b"null"]),
-        ("string", {"maxLength": 1}, [b'"a"', b'""'], [b'"ab"']),
-        ("integer", {}, [b"1", b"-0", b"1.0"], [b"1.5", b"1e1"]),
-        ("number", {}, [b"1.5", b"1e1"], [b"01"]),
-        ("number", {"minimum": 2}, [b"2", b"2.5"], [b"1.5", b"3e0"]),
-    ],
-)
-def test_nodes(judge: Any, kind: str, schema: Any, matched: list[bytes], refused: list[bytes]) -> None:
-    translation = Translation(judge.nodes, schema, SchemaOptions())
-    parts = conjunction_of(translation, [(schema, ROOT)]).parts
-    node = scalar_node(translation, kind, parts)
-    assert [text for text in matched + refused if judge.nodes.matches(node, text)] == matched
-    assert (node == judge.nodes.EMPTY) == (not matched)
-
-
-NUMBERS = (-3, -1, 0, 1, 2, 3, 4, 6, 0.5, 1.5, 2.5)
 
 
 def parts_of(judge: Any, schema: Any) -> tuple[Translation, list[Part]]:
@@ -56,25 +31,6 @@ def range_here(judge: Any, schema: Any, kind: str = "number") -> NumberRange | N
 def test_nothing_is_asked_of_most_numbers(judge: Any) -> None:
     assert range_here(judge, {"type": "number"}) is None
     assert range_here(judge, {"type": "integer", "minLength": 2}, "integer") is None
-
-
-@pytest.mark.parametrize(
-    ("schema", "held"),
-    [
-        ({"allOf": [{"minimum": 0}, {"exclusiveMinimum": 0}, {"maximum": 4}, {"maximum": 2}]}, [1, 2, 0.5, 1.5]),
-        ({"minimum": 1, "not": {"multipleOf": 2}}, [1, 3, 1.5, 2.5]),
-        ({"not": {"minimum": 1}}, [-3, -1, 0, 0.5]),
-        ({"not": {"exclusiveMaximum": 2}}, [2, 3, 4, 6, 2.5]),
-        ({"not": {"enum": [1, 2.5, "x", None]}, "minimum": 0}, [0, 2, 3, 4, 6, 0.5, 1.5]),
-        ({"not": {"type": "integer"}, "type": "number"}, [0.5, 1.5, 2.5]),
-        ({"multipleOf": 1.5, "not": {"multipleOf": 2}}, [-3, 3, 1.5]),
-    ],
-    ids=str,
-)
-def test_all_that_is_said_holds(judge: Any, schema: Any, held: list[Any]) -> None:
-    wanted = range_here(judge, {"type": "number", **schema})
-    assert wanted is not None
-    assert [value for value in NUMBERS if wanted.holds(value)] == held
 
 
 @pytest.mark.parametrize(

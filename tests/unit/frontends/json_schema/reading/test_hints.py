@@ -11,15 +11,7 @@ import pytest
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.ledger import DESCRIPTIONS, NAMES
-from llmask.frontends.json_schema.reading.hints import (
-    KEYS,
-    KNOWN,
-    meant_by,
-    n_mistakes,
-    near_keywords,
-    schema_help,
-    value_help,
-)
+from llmask.frontends.json_schema.reading import hints
 from llmask.frontends.json_schema.reading.keywords import KEYWORDS
 from tests.generators.schemas import random_schema
 
@@ -173,17 +165,17 @@ OTHERS: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("name", "value", "keyword"), NEAR)
 def test_a_keyword_is_meant(name: str, value: Any, keyword: str) -> None:
-    assert meant_by(name, value) == keyword
+    assert hints.meant_by(name, value) == keyword
 
 
 @pytest.mark.parametrize(("name", "value"), OTHERS)
 def test_no_keyword_is_meant(name: str, value: Any) -> None:
-    assert meant_by(name, value) is None
+    assert hints.meant_by(name, value) is None
 
 
-@pytest.mark.parametrize("name", sorted({*KNOWN, *NAMES, *DESCRIPTIONS}))
+@pytest.mark.parametrize("name", sorted({*hints.KNOWN, *NAMES, *DESCRIPTIONS}))
 def test_known_annotations_are_no_mistakes(name: str) -> None:
-    assert near_keywords(name) == ()
+    assert hints.near_keywords(name) == ()
 
 
 def distance(one: str, other: str) -> int:
@@ -204,13 +196,13 @@ def distance(one: str, other: str) -> int:
 def test_mistakes_are_counted_as_defined(rng: random.Random, scaled: Any) -> None:
     for _ in range(scaled(500)):
         one, other = ("".join(rng.choices("abc", k=rng.randrange(7))) for _ in range(2))
-        assert n_mistakes(one, other) == distance(one, other), (one, other)
+        assert hints.n_mistakes(one, other) == distance(one, other), (one, other)
 
 
 def test_no_near_word_is_lost_before_it_is_compared(rng: random.Random, scaled: Any) -> None:
     # lengths and letters are compared first
     for _ in range(scaled(500)):
-        key = rng.choice([key for key in KEYS if len(key) >= 8])
+        key = rng.choice([key for key in hints.KEYS if len(key) >= 8])
         letters = list(key)
         for _ in range(rng.randrange(1, 3)):
             at = rng.randrange(len(letters) - 1)
@@ -224,19 +216,19 @@ def test_no_near_word_is_lost_before_it_is_compared(rng: random.Random, scaled: 
             else:
                 letters[at : at + 2] = letters[at + 1], letters[at]
         name = "".join(letters)
-        is_near = distance(name.lower().strip("$"), key.lower().strip("$")) <= 2 and name not in KNOWN
-        assert (key in near_keywords(name)) == is_near, name
+        is_near = distance(name.lower().strip("$"), key.lower().strip("$")) <= 2 and name not in hints.KNOWN
+        assert (key in hints.near_keywords(name)) == is_near, name
 
 
 def test_keywords_are_near_themselves() -> None:
-    assert {key for key in KEYWORDS if isinstance(key, str)} - set(KEYS) == {"$defs", "definitions"}
-    assert all(near_keywords(key)[0] == key for key in KEYS)
+    assert {key for key in KEYWORDS if isinstance(key, str)} - set(hints.KEYS) == {"$defs", "definitions"}
+    assert all(hints.near_keywords(key)[0] == key for key in hints.KEYS)
 
 
 @pytest.mark.parametrize("keyword", [name for name in KEYWORDS if isinstance(name, str) and name != "const"])
 @pytest.mark.parametrize("value", ["3", "true", "x", 3, -1, 2.5, True, None, [], [3], {}, {1: 2}, str, {"a": 1}])
 def test_every_keyword_has_a_remedy_for_every_value(keyword: str, value: Any) -> None:
-    assert value_help(keyword, value)
+    assert hints.value_help(keyword, value)
 
 
 @pytest.mark.parametrize(
@@ -266,10 +258,10 @@ def test_every_keyword_has_a_remedy_for_every_value(keyword: str, value: Any) ->
     ],
 )
 def test_remedies(keyword: str, value: Any, said: str) -> None:
-    assert value_help(keyword, value) == said
+    assert hints.value_help(keyword, value) == said
 
 
 @pytest.mark.parametrize("value", ["", "x" * 10_000, "1" * 10_000, "\ud800", "9" * 5000 + ".5", "١"])
 def test_odd_texts_are_no_trouble(value: str) -> None:
-    assert value_help("minimum", value)
-    assert schema_help(value) == 'write an object such as {"type": "string"}, or true for any value'
+    assert hints.value_help("minimum", value)
+    assert hints.schema_help(value) == 'write an object such as {"type": "string"}, or true for any value'

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
-import decimal
 import enum
 import functools
 import json
 import sys
-import uuid
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import pytest
 
-from llmask.errors import GrammarError, LimitExceeded, LlmaskError
+from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.reading.inputs import _repeated, digest_of, key_of, schema_of
 
 pydantic = pytest.importorskip("pydantic", minversion="2")
@@ -34,52 +31,10 @@ class Cat(pydantic.BaseModel):
     lives: int = 9
 
 
-class Dog(pydantic.BaseModel):
-    kind: Literal["dog"]
-    name: Annotated[str, pydantic.Field(alias="Name", pattern="^[a-z]+$", max_length=5)]
-
-
-class Owner(pydantic.BaseModel):
-    pet: Annotated[Cat | Dog, pydantic.Field(discriminator="kind")]
-
-
-class Node(pydantic.BaseModel):
-    value: int
-    children: tuple[Node, ...] = ()
-
-
-class Order(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(extra="forbid")
-
-    price: decimal.Decimal
-    at: datetime.datetime
-    number: uuid.UUID
-    color: Color
-    rating: Annotated[int, pydantic.Field(ge=1, le=5)]
-    share: Annotated[float, pydantic.Field(gt=0, lt=1)] = 0.5
-    note: str | None = None
-    labels: dict[str, int] = pydantic.Field(default_factory=dict)
-
-
 @dataclasses.dataclass
 class Point:
     x: int
     y: str = "a"
-
-
-@pydantic.dataclasses.dataclass
-class Checked:
-    x: Annotated[int, pydantic.Field(lt=10)]
-
-
-class Movie(typing_extensions.TypedDict, total=False):
-    title: str
-    year: typing_extensions.Required[int]
-
-
-class Pair(NamedTuple):
-    one: int
-    two: str = "b"
 
 
 class Overridden(pydantic.BaseModel):
@@ -97,39 +52,7 @@ class Robot:
         """Take steps."""
 
 
-ORDER = {"price": 1.25, "at": "2024-02-29T12:00:00Z", "number": "12345678-1234-1234-1234-123456789abc"}
-TYPES: dict[str, tuple[Any, list[Any], list[Any]]] = {
-    "enum": (Color, ["red", 2], ["blue", "2"]),
-    "literal": (Literal["a", 1], ["a", 1], ["b", 2]),
-    "union": (int | str, [1, "x"], [None, 1.5]),
-    "optional": (int | None, [1, None], ["x"]),
-    "list": (list[int], [[], [1]], [["x"], 1]),
-    "tuple": (tuple[int, str], [[1, "a"]], [[1], [1, "a", 2], ["a", 1]]),
-    "dict": (dict[str, bool], [{}, {"a": True}], [{"a": 1}]),
-    "discriminated union": (
-        Owner,
-        [{"pet": {"kind": "cat"}}, {"pet": {"kind": "cat", "lives": 3}}, {"pet": {"kind": "dog", "Name": "rex"}}],
-        [{"pet": {"kind": "dog"}}, {"pet": {"kind": "cow"}}, {"pet": {"kind": "dog", "Name": "Rex"}}, {}],
-    ),
-    "recursive": (
-        Node,
-        [{"value": 1}, {"value": 1, "children": [{"value": 2, "children": []}]}],
-        [{}, {"value": 1, "children": [{}]}, {"value": 1, "children": {"value": 2}}],
-    ),
-    "many kinds": (
-        Order,
-        [{**ORDER, "color": "red", "rating": 5, "share": 0.25, "note": None, "labels": {"a": 1}}],
-        [
-            {**ORDER, "color": "red", "rating": 6},
-            {**ORDER, "color": "red", "rating": 5, "share": 1.0},
-            {**ORDER, "color": "red", "rating": 5, "more": 1},
-            {**ORDER, "color": "green", "rating": 5},
-        ],
-    ),
-    "dataclass": (Point, [{"x": 1}, {"x": 1, "y": "b"}], [{}, {"x": "1"}]),
-    "dataclass of pydantic": (Checked, [{"x": 9}], [{"x": 10}]),
-    "typed dict": (Movie, [{"year": 1}, {"title": "a", "year": 1}], [{"title": "a"}]),
-    "named tuple": (Pair, [[1], [1, "b"]], [[], [1, 2], [1, "b", 3]]),
+TYPES: dict[str, tuple[Any, list[Any], list[Any]]] = {  # of others: type_cases.py
     "function": (
         greet,
         [{"name": "a", "loud": True}, {"name": "a", "times": 2, "loud": False}],
@@ -138,9 +61,6 @@ TYPES: dict[str, tuple[Any, list[Any], list[Any]]] = {
     "method": (Robot().move, [{"steps": 1}], [{}, {"steps": "1"}]),
     "partial": (functools.partial(greet, loud=True), [{"name": "a"}], [{"name": 1}]),
     "adapter": (pydantic.TypeAdapter(list[Point]), [[{"x": 1}]], [[{}]]),
-    "root model": (pydantic.RootModel[list[int]], [[1]], [["a"]]),
-    "any": (Any, [1, {"a": []}], []),
-    "int": (int, [1], [1.5, "1"]),
     "own schema": (Overridden, ["own"], [{}]),
 }
 
@@ -149,21 +69,6 @@ TYPES: dict[str, tuple[Any, list[Any], list[Any]]] = {
 def test_types_and_functions(judge: Any, name: str) -> None:
     source, valid, invalid = TYPES[name]
     judge.agrees(schema_of(source, MANY), valid, invalid)
-
-
-def test_what_a_grammar_of_a_model_writes_can_be_read_by_the_model(judge: Any, rng: Any, scaled: Any) -> None:
-    for model in (Owner, Node):
-        grammar = judge.grammar(schema_of(model, MANY))
-        for _ in range(scaled(10)):
-            model.model_validate_json(judge.walk(grammar, rng))
-
-
-def test_formats_of_types_are_enforced(judge: Any) -> None:
-    grammar = judge.grammar(schema_of(Order, MANY))
-    order = {**ORDER, "color": "red", "rating": 5}
-    assert judge.accepts(grammar, order)
-    assert not judge.accepts(grammar, {**order, "number": "x"})
-    assert not judge.accepts(grammar, {**order, "at": "2023-02-29T12:00:00Z"})
 
 
 def only_positional(a: int, /) -> None:
@@ -194,15 +99,9 @@ def test_what_pydantic_does_not_know(source: Any) -> None:
     assert caught.value.message.startswith(("pydantic describes no schema of the ", "the function "))
 
 
-def test_without_pydantic_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_need_no_pydantic(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pydantic", None)
     assert schema_of('{"type": "null"}', MANY) == {"type": "null"}
-    with pytest.raises(LlmaskError) as caught:
-        schema_of(Point, MANY)
-    assert str(caught.value) == (
-        "a schema from the type Point needs pydantic 2, which is not installed\n"
-        "  pip install 'llmask-engine[pydantic]', or give the schema as a dict or JSON text"
-    )
 
 
 @pytest.mark.parametrize("make", [str, str.encode, lambda text: bytearray(text.encode()), lambda t: t.encode("utf-16")])
@@ -246,10 +145,7 @@ def test_an_exact_bound_is_kept(judge: Any) -> None:
             'the schema is not JSON: the key "k" stands twice in one object',
             "#/p",
         ),
-        ('{"a": }', "the schema is not JSON: Expecting value", "line 1, column 7"),
         ('{"a": 1\n 2}', "the schema is not JSON: Expecting ',' delimiter", "line 2, column 2"),
-        ("", "the schema is not JSON: Expecting value", "line 1, column 1"),
-        (b"\xff", "the schema is not UTF-8", "byte 0"),
     ],
 )
 def test_text_that_is_not_json_says_where(text: Any, message: str, where: str) -> None:
@@ -261,14 +157,9 @@ def test_text_that_is_not_json_says_where(text: Any, message: str, where: str) -
 @pytest.mark.parametrize(
     ("text", "help"),
     [
-        ("{'type': 'null'}", "JSON has double quotes only; or give the dict itself"),
-        ('{"a": False}', "JSON has true, false and null; or give the dict itself"),
         (b'{"a": [None]}', "JSON has true, false and null; or give the dict itself"),
         ('{"a": 1,}', "take out the comma that nothing follows"),
         ('{"a": [1, ]}', "take out the comma that nothing follows"),
-        ("object", 'give a dict or JSON text, such as {"type": "object"}'),
-        ("a.json", "give a dict or JSON text; the text of a file is Path('a.json').read_text()"),
-        ("", "give a dict or JSON text"),
         ('{"a" 1}', "give a dict or JSON text"),
         ('{"a": }', "give a dict or JSON text"),
     ],

@@ -26,86 +26,40 @@ def test_white_space_stands_between_lexemes_in_runs_of_limited_length(judge: Any
         assert not compact.accepts('{"a": [1,2]}')
 
 
+INDENT = "None, a number from 0 to 64 or as many blanks"
+ESCAPES = '"free", "all", "minimal" or letters of "/\\bfnrtu'
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("option", "value", "kinds"),
     [
-        (
-            {"whitespace": 3},
-            'the option whitespace must be "flexible", "compact" or a pattern, not 3\n  leave it out for the default',
-        ),
-        (
-            {"format": True},
-            'the option format must be "assert" or "annotate", not True\n  leave it out for the default',
-        ),
-        (
-            {"unsupported": "warn"},
-            'the option unsupported must be "error" or "ignore", not \'warn\'\n  leave it out for the default',
-        ),
-        (
-            {"property_order": "none"},
-            'the option property_order must be "schema" or "any" or "any_or_schema", not \'none\'\n'
-            "  leave it out for the default",
-        ),
-        (
-            {"unique_keys": "yes"},
-            "the option unique_keys must be False or True, not 'yes'\n  leave it out for the default",
-        ),
-        ({"unique_keys": 0}, "the option unique_keys must be False or True, not 0\n  leave it out for the default"),
-        (
-            {"numbers": "any"},
-            'the option numbers must be "json" or "typed" or "plain", not \'any\'\n  leave it out for the default',
-        ),
-        (
-            {"literals": "some"},
-            'the option literals must be "json" or "any", not \'some\'\n  leave it out for the default',
-        ),
-        (
-            {"max_whitespace": -1},
-            "the option max_whitespace must be a number of bytes, not -1\n  leave it out for the default",
-        ),
-        (
-            {"max_whitespace": True},
-            "the option max_whitespace must be a number of bytes, not True\n  leave it out for the default",
-        ),
-        (
-            {"indent": -1},
-            "the option indent must be None, a number from 0 to 64 or as many blanks, not -1\n"
-            "  leave it out for the default",
-        ),
-        (
-            {"indent": True},
-            "the option indent must be None, a number from 0 to 64 or as many blanks, not True\n"
-            "  leave it out for the default",
-        ),
-        (
-            {"indent": "--"},
-            "the option indent must be None, a number from 0 to 64 or as many blanks, not '--'\n"
-            "  leave it out for the default",
-        ),
-        (
-            {"indent": 2, "whitespace": "compact"},
-            "the options indent and whitespace exclude each other\n  leave one of them at its default",
-        ),
-        (
-            {"formats": {"a": 1}},
-            'formats are a dict from names to patterns, both str\n  for example {"zip": "[0-9]{5}"}',
-        ),
-        (
-            {"escapes": "x"},
-            'the option escapes must be "free", "all", "minimal" or letters of "/\\bfnrtu, not \'x\'\n'
-            '  for example {"n", "t"} for line breaks and tabs as \\n and \\t only',
-        ),
-        (
-            {"escapes": 7},
-            'the option escapes must be "free", "all", "minimal" or letters of "/\\bfnrtu, not 7\n'
-            '  for example {"n", "t"} for line breaks and tabs as \\n and \\t only',
-        ),
+        ("whitespace", 3, '"flexible", "compact" or a pattern'),
+        ("format", True, '"assert" or "annotate"'),
+        ("unsupported", "warn", '"error" or "ignore"'),
+        ("property_order", "none", '"schema" or "any" or "any_or_schema"'),
+        ("unique_keys", "yes", "False or True"),
+        ("unique_keys", 0, "False or True"),
+        ("numbers", "any", '"json" or "typed" or "plain"'),
+        ("literals", "some", '"json" or "any"'),
+        ("max_whitespace", -1, "a number of bytes"),
+        ("max_whitespace", True, "a number of bytes"),
+        *(("indent", value, INDENT) for value in (-1, True, "--")),
+        *(("escapes", value, ESCAPES) for value in ("x", 7)),
     ],
 )
-def test_options_are_checked(options: dict[str, Any], message: str) -> None:
+def test_options_are_checked(option: str, value: Any, kinds: str) -> None:
     with pytest.raises(GrammarError) as caught:
-        SchemaOptions(**options)
-    assert str(caught.value) == message
+        SchemaOptions(**{option: value})
+    assert caught.value.message == f"the option {option} must be {kinds}, not {value!r}"
+    assert caught.value.help
+
+
+def test_options_that_exclude_each_other_are_refused() -> None:
+    with pytest.raises(GrammarError) as caught:
+        SchemaOptions(indent=2, whitespace="compact")
+    assert str(caught.value) == (
+        "the options indent and whitespace exclude each other\n  leave one of them at its default"
+    )
 
 
 def test_options_that_come_again_are_one_object_and_no_two_are_taken_for_one() -> None:

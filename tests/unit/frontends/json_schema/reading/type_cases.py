@@ -40,26 +40,8 @@ SPANS = [
 ]
 SPANS[7] = dt.timedelta(days=800, seconds=3)
 WORDS = [
-    "a",
-    "word",
-    "and",
-    "another,",
-    "Ångström",
-    "日本",
-    '"quoted"',
-    "back\\slash\nline\ttab",
-    "/",
-    "é",
-    "ü",
-    "😀",
-    "1",
-    "true",
-    "null",
-    "{}",
-    "[]",
-    ",",
-    ":",
-    "x",
+    *("a", "word", "and", "another,", "Ångström", "日本", '"quoted"', "back\\slash\nline\ttab", "/", "é", "ü", "😀"),
+    *("1", "true", "null", "{}", "[]", ",", ":", "x"),
 ][:20]
 INTS = [0, 1, -1, 7, 42, 100, -273, 1815, 2**31, -(2**31), 2**53, 10**18, 10**25, 3, 5, 9, 12, 99, 1000, -7]
 FLOATS = [
@@ -84,78 +66,20 @@ FLOATS = [
     12.0,
     99.9,
 ]
-DECIMALS = [
-    Decimal(text)
-    for text in [
-        "0",
-        "1",
-        "-1",
-        "1.50",
-        "-0.00",
-        "19.99",
-        "1E+3",
-        "1E-7",
-        "1.5E+10",
-        "-2.5E-8",
-        "100",
-        "0.1",
-        "3.14159265358979323846",
-        "42",
-        "-273.15",
-        "1000000",
-        "0.001",
-        "7",
-        "12.5",
-        "99.95",
-    ]
-]
-PRICES = [
-    Decimal(text)
-    for text in [
-        "0",
-        "1",
-        "-1",
-        "1.50",
-        "0.00",
-        "19.99",
-        "100",
-        "0.1",
-        "42",
-        "-273.15",
-        "999.99",
-        "0.01",
-        "7",
-        "12.5",
-        "99.95",
-        "-999.9",
-        "5.5",
-        "60",
-        "0.5",
-        "3",
-    ]
-]
-ADDRESSES = [
-    "a@example.com",
-    "ada.lovelace@example.org",
-    "a.b+tag@sub.example.co.uk",
-    "x_y-z@my-host.io",
-    "o'neil@example.ie",
-    "1@2.de",
-    "info@EXAMPLE.com",
-    "user+mailbox@department.example.com",
-    "{x}@example.com",
-    "a=b@example.com",
-    "first.last@example.museum",
-    "q!#$%&'*@example.net",
-    "test@mail.example.ac.jp",
-    "ada@analytical-engine.org",
-    "n0@n0.nl",
-    "abc.def.ghi@jkl.mno.pqr.st",
-    "a-b@c-d.ef",
-    "root@server1.example.com",
-    "team@openai.com",
-    "z@zz.zz",
-]
+_DECIMALS = """
+0 1 -1 1.50 -0.00 19.99 1E+3 1E-7 1.5E+10 -2.5E-8 100 0.1 3.14159265358979323846 42 -273.15 1000000 0.001 7 12.5
+99.95
+"""
+DECIMALS = [Decimal(text) for text in _DECIMALS.split()]
+_PRICES = "0 1 -1 1.50 0.00 19.99 100 0.1 42 -273.15 999.99 0.01 7 12.5 99.95 -999.9 5.5 60 0.5 3"
+PRICES = [Decimal(text) for text in _PRICES.split()]
+_ADDRESSES = """
+a@example.com ada.lovelace@example.org a.b+tag@sub.example.co.uk x_y-z@my-host.io o'neil@example.ie 1@2.de
+info@EXAMPLE.com user+mailbox@department.example.com {x}@example.com a=b@example.com first.last@example.museum
+q!#$%&'*@example.net test@mail.example.ac.jp ada@analytical-engine.org n0@n0.nl abc.def.ghi@jkl.mno.pqr.st
+a-b@c-d.ef root@server1.example.com team@openai.com z@zz.zz
+"""
+ADDRESSES = _ADDRESSES.split()
 URLS = "https://example.com https://example.com/ http://example.com:8080/a/b?c=d&e=f#g https://user:pass@example.com/path https://en.wikipedia.org/wiki/Ada_Lovelace https://api.example.com/v1/items/42?limit=10&offset=20 https://example.com/a%20b https://example.com/search?q=a+b https://127.0.0.1:5000/ http://localhost/ http://localhost:3000/x https://[2001:db8::1]/ https://sub-domain.example.co.uk/~user/ https://example.com/?a[]=1 https://example.com/#top https://example.com/a;b=c,d https://example.com/@name https://my_host/x https://example.com/path/to/file.tar.gz https://xn.example.com/a:b".replace(
     "[]", "%5B%5D"
 ).split()

@@ -8,15 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 import llmask
-from tests.unit.frontends.json_schema.small_worlds import (
-    NAMES,
-    assert_exactly,
-    cases,
-    dead_end,
-    rooted,
-    some_of,
-    valid_values,
-)
+from tests.unit.frontends.json_schema import small_worlds
 
 CLOSED = {"type": "object", "properties": {"a": True, "b": {"enum": [1, "a"]}}, "additionalProperties": False}
 TABLE: list[tuple[str, Any, list[Any], list[Any], list[Any]]] = [
@@ -70,30 +62,30 @@ def test_a_listed_object_costs_a_few_states_a_property(judge: Any) -> None:
 
 
 MEMBER = st.sampled_from((True, False, {"type": "integer"}, {"const": "a"}))
-SMALL = some_of(
-    ("properties", st.dictionaries(st.sampled_from(NAMES), MEMBER, max_size=2)),
-    ("required", st.lists(st.sampled_from(NAMES), max_size=2, unique=True)),
+SMALL = small_worlds.some_of(
+    ("properties", st.dictionaries(st.sampled_from(small_worlds.NAMES), MEMBER, max_size=2)),
+    ("required", st.lists(st.sampled_from(small_worlds.NAMES), max_size=2, unique=True)),
     ("additionalProperties", st.sampled_from((False, {"type": "integer"}))),
     ("minProperties", st.integers(0, 2)),
     most=3,
 )
 OBJECTS = st.lists(
-    st.dictionaries(st.sampled_from(NAMES), st.sampled_from((1, "a", None, [1], {"a": 1})), max_size=3),
+    st.dictionaries(st.sampled_from(small_worlds.NAMES), st.sampled_from((1, "a", None, [1], {"a": 1})), max_size=3),
     min_size=1,
     max_size=4,
 )
 
 
 @pytest.mark.costly
-@cases(65, small=SMALL, listed=OBJECTS)
+@small_worlds.cases(65, small=SMALL, listed=OBJECTS)
 def test_random_objects_agree(judge: Any, small: Any, listed: list[Any]) -> None:
-    root = rooted({"type": "object", **small, "not": {"enum": listed}}, True, 2020)
-    assert_exactly(judge, root, valid_values(root, 2020))
+    root = small_worlds.rooted({"type": "object", **small, "not": {"enum": listed}}, True, 2020)
+    small_worlds.assert_exactly(judge, root, small_worlds.valid_values(root, 2020))
 
 
 @pytest.mark.long
-@cases(60, small=SMALL, listed=OBJECTS)
+@small_worlds.cases(60, small=SMALL, listed=OBJECTS)
 def test_every_object_that_is_begun_can_be_ended(judge: Any, small: Any, listed: list[Any]) -> None:
     schema = {"type": "object", **small, "not": {"enum": listed}}
-    assert dead_end(judge, schema) is None
-    assert dead_end(judge, schema, property_order="any") is None
+    assert small_worlds.dead_end(judge, schema) is None
+    assert small_worlds.dead_end(judge, schema, property_order="any") is None

@@ -14,17 +14,7 @@ from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.set_objects import CountedObject
 from llmask.limits import Limits
-from tests.unit.frontends.json_schema.small_worlds import (
-    NAMES,
-    TEXTS,
-    assert_exactly,
-    cases,
-    dead_end,
-    rooted,
-    some_of,
-    tagged,
-    valid_values,
-)
+from tests.unit.frontends.json_schema import small_worlds
 
 ANY: Any = {"property_order": "any"}
 SCHEMA = {
@@ -76,7 +66,7 @@ def test_a_key_whose_value_allows_nothing_is_left_out(judge: Any) -> None:
     keys = {"properties": {"a": impossible, "b": True}, "additionalProperties": False}
     schema = {"type": "object", "minProperties": 1, **keys}
     judge.agrees(schema, [{"b": 1}], [{}, {"a": 3}, {"a": 3, "b": 1}], **ANY)
-    assert dead_end(judge, schema, **ANY) is None
+    assert small_worlds.dead_end(judge, schema, **ANY) is None
     with pytest.raises(UnsatisfiableSchema):
         judge.grammar({**schema, "minProperties": 2}, **ANY)
     with pytest.raises(UnsatisfiableSchema):
@@ -86,7 +76,7 @@ def test_a_key_whose_value_allows_nothing_is_left_out(judge: Any) -> None:
 def test_recursive_values_that_never_end_are_found(judge: Any) -> None:
     endless = {"type": "array", "items": {"$ref": "#/$defs/endless"}, "minItems": 1}
     schema = {"$defs": {"endless": endless}, "properties": {"a": {"$ref": "#/$defs/endless"}, "b": True, "c": True}}
-    assert dead_end(judge, schema, **ANY) is None
+    assert small_worlds.dead_end(judge, schema, **ANY) is None
     grammar = judge.grammar(schema, **ANY)
     assert judge.accepts(grammar, {"c": 1, "b": 1})
     assert judge.after(grammar.matcher(), b'{"c":1,"a"') is None
@@ -136,7 +126,7 @@ def test_a_repeated_key_does_not_make_an_object_valid(
     grammar = judge.grammar(schema, property_order=order)
     assert [text for text in valid if not grammar.accepts(text)] == []
     assert [text for text in invalid if grammar.accepts(text)] == []
-    assert dead_end(judge, schema, property_order=order) is None
+    assert small_worlds.dead_end(judge, schema, property_order=order) is None
 
 
 FEW_FREE_KEYS: list[Any] = [
@@ -152,7 +142,7 @@ FEW_FREE_KEYS: list[Any] = [
 def test_no_comma_leads_to_a_key_that_is_not_there(judge: Any, schema: Any, order: str) -> None:
     """With unique_keys a comma was offered after the last of few free keys, and nothing after it."""
     options = {"property_order": order, "unique_keys": True}
-    assert dead_end(judge, {"type": "object", **schema}, **options) is None
+    assert small_worlds.dead_end(judge, {"type": "object", **schema}, **options) is None
     grammar = judge.grammar(schema, **options)
     for value in ({}, {"a": 1}, {"a": None}, {"b": 1}, {"a": 2, "b": 1, "c": 3}, {"": 1}, {"a": 1, "c": 2}, {"d": 1}):
         assert judge.accepts_in_some_order(grammar, value) == judge.is_valid(schema, value), value
@@ -228,7 +218,7 @@ def test_a_key_that_asks_for_one_without_values_is_not_written(judge: Any, void:
                                                                    "properties": {"y": void}}}},
     ):  # fmt: skip
         schema = {"type": "object", **schema}
-        assert dead_end(judge, schema, property_order=order) is None
+        assert small_worlds.dead_end(judge, schema, property_order=order) is None
         judge.agrees(schema, [{}, {"b": 1}], [{"a": 1}, {"a": 1, "x": {}}, {"a": 1, "x": []}], property_order=order)
     with pytest.raises(UnsatisfiableSchema):
         judge.grammar({"type": "object", "required": ["a", "x"], "properties": {"x": void}}, property_order=order)
@@ -255,13 +245,13 @@ def test_an_object_that_must_hold_itself_cannot_be_begun(judge: Any, endless: An
     definitions = {"d": {"type": "object", **endless}, "e": {"type": "object", "required": ["x", "y"], "properties":
                    {"x": {"$ref": "#/$defs/d"}, "y": {"type": "integer"}}}}  # fmt: skip
     schema = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/d"}], "$defs": definitions}
-    assert dead_end(judge, schema, property_order=order) is None
+    assert small_worlds.dead_end(judge, schema, property_order=order) is None
     judge.agrees(schema, [None], [{}, {"b": 1}, {"a": {}}, {"a": {"b": 1}, "b": 1}], property_order=order)
     with pytest.raises(UnsatisfiableSchema):
         judge.grammar({"$ref": "#/$defs/d", "$defs": definitions}, property_order=order)
     definitions["d"]["properties"] = {"a": {"anyOf": [{"$ref": "#/$defs/d"}, {"type": "null"}]}, "b": True}
     definitions["d"].pop("patternProperties", None)
-    assert dead_end(judge, schema, property_order=order) is None
+    assert small_worlds.dead_end(judge, schema, property_order=order) is None
 
 
 def test_the_rules_grow_with_the_keys_not_with_their_orders(judge: Any) -> None:
@@ -272,83 +262,16 @@ def test_the_rules_grow_with_the_keys_not_with_their_orders(judge: Any) -> None:
     assert n_edges(80) < 2.2 * n_edges(40)
 
 
-@cases(60, schema=tagged(2020))
+@small_worlds.cases(60, schema=small_worlds.tagged(2020))
 def test_any_order_allows_each_document_of_the_schemas_order(judge: Any, schema: Any) -> None:
-    root = rooted(schema, True, 2020)
+    root = small_worlds.rooted(schema, True, 2020)
     try:
         narrow, wide = judge.grammar(root), judge.grammar(root, **ANY)
     except LlmaskError:
         return
-    for texts in TEXTS:
+    for texts in small_worlds.TEXTS:
         accepted = [narrow.accepts(text) for text in texts]
         assert [wide.accepts(text) for text in texts] == [any(accepted)] * len(texts), json.dumps(root)
-
-
-NAMED = {"properties": {"a": {"type": "integer"}, "b": True, "c": True}, "additionalProperties": False}
-TABLE: list[tuple[str, Any, list[Any], list[Any]]] = [
-    ("at most", {"maxProperties": 1}, [{}, {"x": 1}], [{"x": 1, "y": 1}]),
-    ("none", {"maxProperties": 0}, [{}], [{"x": 1}]),
-    ("one at least", {"minProperties": 1}, [{"x": 1}, {"x": 1, "y": 1}], [{}]),
-    (
-        "two of three names",
-        {**NAMED, "minProperties": 2},
-        [{"a": 1, "c": 1}, {"b": 1, "c": 1}],
-        [{}, {"b": 1}, {"b": 1, "x": 1}],
-    ),
-    (
-        "exactly two",
-        {**NAMED, "minProperties": 2, "maxProperties": 2},
-        [{"a": 1, "b": 1}],
-        [{"a": 1}, {"a": 1, "b": 1, "c": 1}],
-    ),
-    (
-        "room for what is required",
-        {**NAMED, "required": ["c"], "maxProperties": 2},
-        [{"c": 1}, {"a": 1, "c": 1}],
-        [{}, {"a": 1, "b": 1}],
-    ),
-    (
-        "required names and free keys",
-        {"required": ["b"], "properties": {"a": True}, "maxProperties": 2},
-        [{"b": 1}, {"a": 1, "b": 1}, {"b": 1, "z": 1}],
-        [{"a": 1}, {"a": 1, "z": 1}, {"a": 1, "b": 1, "z": 1}],
-    ),
-    (
-        "one key has another value",
-        {**NAMED, "type": "object", "not": {"properties": {"b": {"type": "null"}, "c": {"type": "null"}}}},
-        [{"b": 1}, {"a": 1, "b": None, "c": 1}],
-        [{}, {"a": 1}, {"b": None, "c": None}],
-    ),
-    (
-        "one of the names matches",
-        {**NAMED, "type": "object", "not": {"patternProperties": {"^[ab]": {"const": 1}}}},
-        [{"a": 2}, {"b": None, "c": 1}],
-        [{}, {"a": 1}, {"c": 2}, {"a": 1, "b": 1}],
-    ),
-    (
-        "one of the names is refused",
-        {**NAMED, "type": "object", "not": {"propertyNames": {"enum": ["a", "b"]}}, "maxProperties": 2},
-        [{"c": 1}, {"a": 1, "c": 1}],
-        [{}, {"a": 1, "b": 1}, {"a": 1, "b": 1, "c": 1}],
-    ),
-    (
-        "keys of two sets",
-        {
-            **NAMED,
-            "type": "object",
-            "maxProperties": 2,
-            "allOf": [{"not": {"patternProperties": {pattern: {"const": 1}}}} for pattern in ("[ab]", "[bc]")],
-        },
-        [{"b": 2}, {"a": 2, "c": 2}],
-        [{"a": 2}, {"c": 2}, {"a": 1, "b": 1}, {"b": 1, "c": 2}, {}],
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("schema", "valid", "invalid"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_grammar_and_jsonschema_agree(judge: Any, schema: Any, valid: list[Any], invalid: list[Any]) -> None:
-    judge.agrees(schema, valid, invalid)
-    judge.agrees(schema, valid, invalid, property_order="any")
 
 
 def test_repetition_matters_only_where_free_keys_are_counted() -> None:
@@ -359,10 +282,10 @@ def test_repetition_matters_only_where_free_keys_are_counted() -> None:
 
 
 MEMBER = st.sampled_from((True, False, {"type": "integer"}, {"const": "a"}))
-SMALL = some_of(
-    ("properties", st.dictionaries(st.sampled_from(NAMES), MEMBER, max_size=2)),
+SMALL = small_worlds.some_of(
+    ("properties", st.dictionaries(st.sampled_from(small_worlds.NAMES), MEMBER, max_size=2)),
     ("patternProperties", st.dictionaries(st.sampled_from(("^a", "[ab]", "b|c")), MEMBER, max_size=1)),
-    ("required", st.lists(st.sampled_from(NAMES), max_size=2, unique=True)),
+    ("required", st.lists(st.sampled_from(small_worlds.NAMES), max_size=2, unique=True)),
     ("propertyNames", st.sampled_from(({"enum": ["a", "b"]}, {"pattern": "[bc]"}))),
     ("minProperties", st.integers(0, 3)),
     ("maxProperties", st.integers(0, 3)),
@@ -378,20 +301,20 @@ CLOSED = st.tuples(SMALL, SMALL).map(
 )
 
 
-@cases(150, schema=CLOSED)
+@small_worlds.cases(150, schema=CLOSED)
 def test_random_closed_objects_agree(judge: Any, schema: Any) -> None:
-    root = rooted(schema, True, 2020)
-    assert assert_exactly(judge, root, valid_values(root, 2020))
+    root = small_worlds.rooted(schema, True, 2020)
+    assert small_worlds.assert_exactly(judge, root, small_worlds.valid_values(root, 2020))
 
 
-@cases(100, one=SMALL, other=SMALL)
+@small_worlds.cases(100, one=SMALL, other=SMALL)
 def test_random_open_objects_agree(judge: Any, one: Any, other: Any) -> None:
     for schema in ({"allOf": [one, other]}, {"allOf": [one, {"not": other}]}):
-        root = rooted(schema, True, 2020)
-        assert_exactly(judge, root, valid_values(root, 2020))
+        root = small_worlds.rooted(schema, True, 2020)
+        small_worlds.assert_exactly(judge, root, small_worlds.valid_values(root, 2020))
 
 
-@cases(40, schema=CLOSED)
+@small_worlds.cases(40, schema=CLOSED)
 def test_every_object_that_is_begun_can_be_ended(judge: Any, schema: Any) -> None:
-    assert dead_end(judge, schema) is None
-    assert dead_end(judge, schema, property_order="any") is None
+    assert small_worlds.dead_end(judge, schema) is None
+    assert small_worlds.dead_end(judge, schema, property_order="any") is None

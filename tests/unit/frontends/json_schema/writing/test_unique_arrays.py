@@ -17,50 +17,11 @@ from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.matching import Matching
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation
-from llmask.frontends.json_schema.writing.unique_arrays import can_be_written, item_parts
+from llmask.frontends.json_schema.writing.unique_arrays import can_be_written
 from llmask.limits import Limits
 from tests.unit.frontends.json_schema.small_worlds import assert_exactly, cases, dead_end, rooted, some_of, valid_values
 
 UNIQUE = {"type": "array", "uniqueItems": True}
-TABLE: list[tuple[str, Any, list[Any], list[Any]]] = [
-    ("any items", UNIQUE, [[], [1], [1, 2, "1", None, [], {}, False, 0]], [[1, 1], [1, 2, 1], [[], []], [{}, 1, {}]]),
-    ("numbers by value", UNIQUE, [[1, 1.5], [0, 1]], [[1, 1.0], [0, -0.0], [0.5, 2, 0.5]]),
-    ("no booleans for numbers", UNIQUE, [[1, True], [0, False], [[1], [True]]], [[True, True]]),
-    ("objects without order", UNIQUE, [[{"a": 1}, {"a": 2}]], [[{"a": 1, "b": 2}, {"b": 2, "a": 1}]]),
-    ("few values", {**UNIQUE, "items": {"type": "boolean"}}, [[], [True, False]], [[True, True], [True, False, True]]),
-    (
-        "few values, all of them",
-        {**UNIQUE, "items": {"enum": [1, "a", None]}, "minItems": 3},
-        [[None, 1, "a"]],
-        [[1, "a"], [1, 1, "a"], [1, "a", None, 1]],
-    ),
-    (
-        "what a later item needs is left to it",
-        {**UNIQUE, "prefixItems": [{"enum": [1, 2]}, {"const": 1}], "minItems": 2},
-        [[2, 1], [2, 1, 3]],
-        [[1, 1], [1, 2], [1]],
-    ),
-    (
-        "a chain of needs",
-        {**UNIQUE, "prefixItems": [{"enum": [1, 2, 3]}, {"enum": [1, 2]}, {"const": 1}], "minItems": 3},
-        [[3, 2, 1]],
-        [[2, 1, 1], [1, 2, 3], [3, 1, 1]],
-    ),
-    (
-        "its own negation",
-        {**UNIQUE, "not": {"uniqueItems": True, "prefixItems": [{"const": 1}]}},
-        [[2], [2, 1]],
-        [[], [1], [1, 2], [2, 2]],
-    ),
-    ("beside counts", {**UNIQUE, "minItems": 2, "maxItems": 2}, [[1, 2]], [[1], [1, 1], [1, 2, 3]]),
-]
-
-
-@pytest.mark.parametrize(("schema", "valid", "invalid"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_grammar_and_jsonschema_agree(judge: Any, schema: Any, valid: list[Any], invalid: list[Any]) -> None:
-    judge.agrees(schema, valid, invalid)
-    judge.agrees(schema, valid, invalid, property_order="any")
-    assert dead_end(judge, schema, most=200) is None
 
 
 def test_the_way_of_writing_does_not_make_a_difference(judge: Any) -> None:
@@ -200,30 +161,6 @@ def test_many_items_of_two_values_are_matched_once(judge: Any, monkeypatch: pyte
     assert len(searches) < 600 * 20
 
 
-RUNNING_OUT: list[Any] = [
-    {"type": "object", "maxProperties": 0},
-    {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"], "maxProperties": 1},
-    {"type": "object", "properties": {"a": {"type": "boolean"}}, "additionalProperties": False},
-    {"type": "object", "propertyNames": {"enum": ["a"]}, "additionalProperties": {"type": "null"}},
-    {"type": "object", "patternProperties": {"^a$": {"type": "null"}}, "additionalProperties": False},
-    {"propertyNames": {"enum": ["a", "c"]}, "not": {"minProperties": 1, "maxProperties": 3}},
-    {"type": "array", "items": {"type": "null"}, "uniqueItems": True},
-    {"type": "array", "items": {"type": "boolean"}, "uniqueItems": True, "minItems": 2},
-    {"type": "array", "items": {"type": "null"}, "maxItems": 1},
-    {"type": "string", "pattern": "^a?$"},
-    {"type": "integer", "minimum": 0, "maximum": 5, "not": {"multipleOf": 2}},
-    {"anyOf": [{"enum": [1, 2]}, {"enum": [2, 3]}]},
-]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("items", RUNNING_OUT, ids=str)
-def test_no_comma_leads_to_an_item_that_is_not_there(judge: Any, items: Any) -> None:
-    """After `[{}` a comma was offered, and nothing after it, where items are objects without keys."""
-    for counts in ({}, {"minItems": 2}):
-        assert dead_end(judge, {**UNIQUE, "items": items, **counts}, most=3000) is None
-
-
 ITEM = st.sampled_from(
     (True, {"type": "boolean"}, {"enum": [1, "a", None]}, {"const": 1}, {"type": ["integer", "null"]}, {"maxItems": 1})
 )
@@ -289,42 +226,6 @@ def test_items_that_have_no_value_are_not_waited_for(judge: Any, item: Any, prop
     judge.agrees(schema, [[], [[]]], [[[], []], [[[]]]], property_order=property_order)
 
 
-# schema, literals (null, false, true), whether numbers stand alone, types of the rest
-PARTS: list[tuple[Any, Any]] = [
-    ({}, ([0, 1, 2], True, ["string", "object", "array"])),
-    ({"type": "number"}, ([], True, None)),
-    ({"type": ["number", "null"]}, ([0], True, None)),
-    ({"type": ["integer", "boolean"]}, ([1, 2], False, ["integer"])),
-    ({"type": ["number", "null"], "minimum": 1}, ([0], False, ["number"])),
-    ({"anyOf": [{"type": "string"}, {"enum": [True, None]}]}, ([0, 2], False, ["string", "number", "object", "array"])),
-    ({"type": "string"}, None),
-    ({"type": ["string", "object"]}, None),
-    ({"type": "integer"}, None),
-    (False, None),
-]
-
-
-@pytest.mark.parametrize(("schema", "expected"), PARTS, ids=str)
-def test_parts(judge: Any, schema: Any, expected: Any) -> None:
-    translation = Translation(judge.nodes, schema, SchemaOptions())
-    found = item_parts(translation, [(schema, ROOT)])
-    if expected is None or found is None:
-        assert found is expected
-        return
-    literals, has_numbers, rest = expected
-    assert found.literals == literals
-    assert (found.numbers is not None) == has_numbers
-    assert (None if found.rest is None else found.rest[-1][0]["type"]) == rest
-
-
-def test_numbers_are_compared_by_value_and_written_without_exponent(judge: Any) -> None:
-    grammar = judge.grammar({"type": "array", "uniqueItems": True})
-    for text in ("[0,1,0.5,-1,10]", "[1,1.25]", "[0.0,0.01]", '[1,"1",true,[1],{"a":1}]'):
-        assert grammar.accepts(text)
-    for text in ("[1,1.0]", "[0,-0.0]", "[1e1]", "[null,1,null]", '["a","\\u0061"]', '[{"a":1,"b":2},{"b":2,"a":1.0}]'):
-        assert not grammar.accepts(text)
-
-
 def test_a_number_that_was_read_can_go_on_but_not_end(judge: Any) -> None:
     matcher = judge.grammar({"type": "array", "uniqueItems": True}).matcher()
     matcher.accept_bytes(b"[0,1,0")
@@ -353,22 +254,6 @@ def test_random_items_of_many_types_agree(judge: Any, types: Any, low: int, is_e
 
 
 EQUAL = {"type": "array", "not": {"uniqueItems": True}}
-WITH_EQUAL: list[tuple[str, Any, list[Any], list[Any]]] = [
-    ("anything", EQUAL, [[1, 1.0], [{}, 1, {}], [None, None, 2], [[1], [1]]], [[], [1], [0, False], [[1], [2]]]),
-    ("strings", {**EQUAL, "items": {"type": "string"}}, [["a", "b", "a"]], [["a"], ["a", "b"], [1, 1]]),
-    ("at least four", {**EQUAL, "minItems": 4}, [[1, 1, 2, 3], [1, 2, 3, 3]], [[1, 1], [1, 1, 2], [1, 2, 3, 4]]),
-    ("a prefix", {**EQUAL, "prefixItems": [True, {"type": "null"}]}, [[None, None], [1, None, 1]], [[1, 1], [1, None]]),
-    ("written otherwise", EQUAL, [[{"a": 1, "b": [2]}, {"b": [2.0], "a": 1}]], [[{"a": 1}, {"a": "1"}]]),
-    ("few values", {**EQUAL, "items": {"enum": [1]}}, [[1, 1], [1, 1, 1]], [[1], []]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("schema", "valid", "invalid"), [row[1:] for row in WITH_EQUAL], ids=[row[0] for row in WITH_EQUAL]
-)
-def test_equal_items_agree(judge: Any, schema: Any, valid: list[Any], invalid: list[Any]) -> None:
-    judge.agrees(schema, valid, invalid)
-    judge.agrees(schema, valid, invalid, property_order="any")
 
 
 def test_lines_may_be_indented(judge: Any) -> None:

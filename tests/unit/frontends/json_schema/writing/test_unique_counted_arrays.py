@@ -20,38 +20,6 @@ from tests.unit.frontends.json_schema.small_worlds import (
 
 UNIQUE = {"type": "array", "uniqueItems": True}
 FEW = {"enum": [1, 2, "a", None]}
-TABLE: list[tuple[str, Any, list[Any], list[Any]]] = [
-    (
-        "few values",
-        {**UNIQUE, "items": FEW, "contains": {"type": "integer"}, "minContains": 2},
-        [[1, 2], [1, "a", 2, None]],
-        [[1], [1, 1], [1, "a"], [1, 2, 1], []],
-    ),
-    (
-        "at most",
-        {**UNIQUE, "items": FEW, "contains": {"type": "integer"}, "maxContains": 1},
-        [[1], ["a", 2, None]],
-        [[1, 2], ["a"], ["a", "a", 1]],
-    ),
-    (
-        "many values",
-        {**UNIQUE, "contains": {"type": "integer"}, "minContains": 2},
-        [[1, 2], ["a", 1, "b", 5]],
-        [[1], [1, 1], ["a", "a", 1, 2], [1, 1.0]],
-    ),
-    (
-        "a negation",
-        {**UNIQUE, "not": {"contains": {"const": 1}}},
-        [[], [2, 3], ["1"]],
-        [[1], [2, 1], [2, 2], [1.0]],
-    ),
-]
-
-
-@pytest.mark.parametrize(("schema", "valid", "invalid"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_grammar_and_jsonschema_agree(judge: Any, schema: Any, valid: list[Any], invalid: list[Any]) -> None:
-    judge.agrees(schema, valid, invalid)
-    assert dead_end(judge, schema, most=200) is None
 
 
 @pytest.mark.parametrize(
