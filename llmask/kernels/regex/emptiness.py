@@ -16,18 +16,17 @@ from ..tables.kinds import NodeKind
 from ..tables.memory import LIMIT_WORK, exceed, reserve, spend
 from ..tables.store_layout import LIMIT_EMPTINESS
 from .class_maps import first_of_class, n_classes
-from .constructors import dfa_target
 from .derivatives import derivative
 from .ideals import NO_ROOM, room_around
-from .nodes import BYTE_DISTANCE, UNBOUNDED, Node, NodeFlag, as_difference, n_operands, operand
+from .nodes import BYTE_DISTANCE, UNBOUNDED, Node, NodeFlag, as_difference
 
 # a search on the scratch stack: its queues, then its entries
 N_QUEUES = 1024  # of entries by distance, see _queue_for
 FINE_QUEUES = 512
 QUEUE, (Q_FIRST, Q_LAST) = 2, range(2)
 # of an entry: the one below on the path of LOW_BYTES, and the next of its queue; the class to be tried next, and a byte
-# from which it is looked for; bytes from the root; 1 where automata may refuse bytes
-ENTRY, (E_NODE, E_PARENT, E_BELOW, E_NEXT, E_CLASS, E_BYTE, E_QUEUE, E_LENGTH, E_AUTOMATON) = 9, range(9)
+# from which it is looked for; bytes from the root
+ENTRY, (E_NODE, E_PARENT, E_BELOW, E_NEXT, E_CLASS, E_BYTE, E_QUEUE, E_LENGTH) = 8, range(8)
 NO_ENTRY = -1
 NEAREST = 0  # strategies of the search; what is no other is breadth first
 LOW_BYTES = 1
@@ -149,12 +148,13 @@ def _search(store, kept, root):
         # a string is found, or another entry, or nothing new
         found = entry
         if target != Node.EMPTY and not store.nodes[target].known_empty:
-            if _is_known_full(store, target) or _has_texts_anywhere(store, target):
+            is_full, is_new = _is_known_full(store, target), _see(store, target)
+            if is_full or (is_new and _has_texts_anywhere(store, target)):
                 store.nodes[target].known_full = True
                 _mark_path(store, entry)
                 store.scratch_top = bottom
                 return True
-            if _see(store, target):
+            if is_new:
                 found = _enter(store, bottom, target, entry, entry if strategy == LOW_BYTES else NO_ENTRY)
                 queue = min(queue, store.scratch[found + E_QUEUE])
         if strategy == LOW_BYTES:
@@ -244,7 +244,6 @@ def _enter(store, bottom, node, parent, below):
     entries[entry + E_NODE], entries[entry + E_PARENT], entries[entry + E_BELOW] = node, parent, below
     entries[entry + E_NEXT], entries[entry + E_CLASS], entries[entry + E_BYTE] = NO_ENTRY, 0, 0
     entries[entry + E_QUEUE], entries[entry + E_LENGTH] = queue, length
-    entries[entry + E_AUTOMATON] = 1 if _has_automaton(store, node) else 0
     ends = bottom + QUEUE * queue
     last = entries[ends + Q_LAST]
     entries[ends + Q_FIRST if last < 0 else last + E_NEXT] = entry
@@ -272,71 +271,16 @@ def _is_done(store, entry):
     return store.scratch[entry + E_CLASS] == n_classes(store, store.nodes[store.scratch[entry + E_NODE]].map)
 
 
-@kernel
+@inline
 def _next_byte(store, entry, node):
-    """A byte of the class that an entry tries next, or -1.
-
-    Classes that an automaton refuses are passed over: before the second byte of a character that is most of them.
-    """
-    class_map = store.nodes[node].map
-    end = n_classes(store, class_map)
-    entries = store.scratch
-    number = entries[entry + E_CLASS]
-    byte = entries[entry + E_BYTE]
-    may_refuse = entries[entry + E_AUTOMATON] != 0
-    found = -1
-    while number < end and found < 0:
-        byte = first_of_class(store, class_map, number, byte)
-        number += 1
-        if not (may_refuse and _refuses(store, node, byte)):
-            found = byte
-    entries[entry + E_CLASS] = number
-    entries[entry + E_BYTE] = byte
-    return found
-
-
-@inline
-def _has_automaton(store, node):
-    """Whether an expression begins with an intersection of automata and others, or of such intersections."""
-    node = _front(store, node)
-    if store.nodes[node].kind != NodeKind.AND:
-        return False
-    for i in range(n_operands(store, node)):
-        kind = store.nodes[_front(store, operand(store, node, i))].kind
-        if kind == NodeKind.DFA or kind == NodeKind.AND:
-            return True
-    return False
-
-
-@kernel
-def _refuses(store, node, byte):
-    """Whether an automaton refuses a byte that is a member of such an intersection, or of one in it."""
-    node = _front(store, node)
-    if store.nodes[node].kind != NodeKind.AND:
-        return False
-    for i in range(n_operands(store, node)):
-        member = _front(store, operand(store, node, i))
-        if _is_refused(store, member, byte):
-            return True
-        if store.nodes[member].kind == NodeKind.AND:
-            for j in range(n_operands(store, member)):
-                if _is_refused(store, operand(store, member, j), byte):
-                    return True
-    return False
-
-
-@inline
-def _is_refused(store, node, byte):
-    """Whether a node is a state of an automaton from which a byte leads nowhere."""
-    return store.nodes[node].kind == NodeKind.DFA and dfa_target(store, node, byte) < 0
-
-
-@inline
-def _front(store, node):
-    """What must match first: the left part of a concatenation, unless that may be empty."""
-    if store.nodes[node].kind == NodeKind.CONCAT and not store.nodes[store.nodes[node].a].nullable:
-        return store.nodes[node].a
-    return node
+    """A byte of the class that an entry tries next, or -1."""
+    number, byte = store.scratch[entry + E_CLASS], store.scratch[entry + E_BYTE]
+    if number == n_classes(store, store.nodes[node].map):
+        return -1
+    byte = first_of_class(store, store.nodes[node].map, number, byte)
+    store.scratch[entry + E_CLASS] = number + 1
+    store.scratch[entry + E_BYTE] = byte
+    return byte
 
 
 @inline
