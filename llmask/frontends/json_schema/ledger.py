@@ -21,11 +21,12 @@ from decimal import Decimal
 from typing import Any
 
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.frontends.json_schema.meaning.evaluated import SPEAK_OF_OTHERS
-from llmask.frontends.json_schema.reading.keywords import SCHEMAS_IN_LIST, SCHEMAS_IN_MAP, SCHEMAS_IN_VALUE, Shape
-from llmask.frontends.json_schema.reading.options import LedgerEntry, SchemaOptions
-from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.reading.references import References
+
+from .meaning.evaluated import SPEAK_OF_OTHERS
+from .reading.keywords import SCHEMAS_IN_LIST, SCHEMAS_IN_MAP, SCHEMAS_IN_VALUE, Shape
+from .reading.options import LedgerEntry, SchemaOptions
+from .reading.pointers import ROOT, Path, pointer
+from .reading.references import References
 
 SchemaAt = tuple[Any, Path]
 

@@ -21,13 +21,14 @@ In: a store's nodes. Out: the node of all JSON spellings of the texts. Cost: 0.1
 
 from __future__ import annotations
 
-from llmask.frontends.json_schema.formats.patterns import ADDRESS_LITERAL, HOSTNAME, NAME, local_part, mailbox
-from llmask.frontends.json_schema.lexical.strings import once
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import style_of
 from llmask.frontends.regex.machines import ENTRIES_A_UNIT, node_of
 from llmask.regex.nodes import RegexNodes
 from llmask.work import spend
+
+from ..lexical.strings import once
+from .patterns import ADDRESS_LITERAL, HOSTNAME, NAME, local_part, mailbox
 
 BEYOND_ASCII = r"\u0080-\u{10FFFF}"
 # Members of a class beside ASCII, and how many code points of it always make a label of 62 octets at most: four of
@@ -58,7 +59,7 @@ def _names(nodes: RegexNodes, ascii_names: str, more_labels: str) -> int:
 
 def _rules(nodes: RegexNodes) -> list[int]:
     """A node for each of the machines."""
-    from llmask.frontends.json_schema.formats.idna_rules import automata  # with the rules of IDNA, 4 ms
+    from .idna_rules import automata  # with the rules of IDNA, 4 ms
 
     made = automata(style_of(nodes))
     spend(sum(rows.size for one in made for _, rows in one.blocks) // ENTRIES_A_UNIT)

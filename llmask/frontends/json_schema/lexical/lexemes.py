@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from llmask.frontends.json_schema.lexical.number_machines import MAY, NEVER
-from llmask.frontends.json_schema.lexical.numbers import NumberRange, number_node
-from llmask.frontends.json_schema.lexical.strings import free_string, once
 from llmask.frontends.regex.json_strings import style_of
 from llmask.regex.nodes import RegexNodes
+
+from .number_machines import MAY, NEVER
+from .numbers import NumberRange, number_node
+from .strings import free_string, once
 
 WHITE_SPACE = 1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D
 

@@ -19,8 +19,10 @@ from math import ceil, floor, gcd, lcm
 from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.listed_numbers import exact_decimal, listed_numbers_node, plain_numeral
-from llmask.frontends.json_schema.lexical.number_machines import (
+from llmask.regex.nodes import RegexNodes
+
+from .listed_numbers import exact_decimal, listed_numbers_node, plain_numeral
+from .number_machines import (
     MAX_DIGITS,
     MAY,
     NEVER,
@@ -32,8 +34,7 @@ from llmask.frontends.json_schema.lexical.number_machines import (
     numerals_node,
     unlisted,
 )
-from llmask.frontends.json_schema.lexical.scientific_numbers import Magnitudes, listed_with_exponent, scientific_node
-from llmask.regex.nodes import RegexNodes
+from .scientific_numbers import Magnitudes, listed_with_exponent, scientific_node
 
 MAX_LISTED = 20_000  # multiples that are listed rather than counted
 MAX_EXCLUDED = 1000  # numbers that the automaton knows; more are taken away from it by a complement

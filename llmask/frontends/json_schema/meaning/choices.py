@@ -21,39 +21,19 @@ from __future__ import annotations
 from typing import Any
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.numbers import number_node
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.conjunction import (
-    add_schema,
-    conjunction_of,
-    name_language,
-    strings_of,
-    with_alternative,
-)
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key, fulfilling
-from llmask.frontends.json_schema.meaning.marks import (
-    Marks,
-    exclude_each_other,
-    listed_under,
-    marks_of,
-    marks_of_parts,
-    pairs_left,
-)
-from llmask.frontends.json_schema.meaning.object_layout import key_schemas
-from llmask.frontends.json_schema.meaning.place import (
-    Choice,
-    Conjunction,
-    Part,
-    SchemaAt,
-    count_range,
-    required_by,
-    types_of,
-)
-from llmask.frontends.json_schema.meaning.scalars import range_of, string_node
-from llmask.frontends.json_schema.meaning.synthetic import of_types
-from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.work import spend
+
+from ..lexical.numbers import number_node
+from ..reading.pointers import Path
+from .array_layout import ArrayLayout
+from .conjunction import add_schema, conjunction_of, name_language, strings_of, with_alternative
+from .context import Context
+from .instances import allowed_values, equality_key, fulfilling
+from .marks import Marks, exclude_each_other, listed_under, marks_of, marks_of_parts, pairs_left
+from .object_layout import key_schemas
+from .place import Choice, Conjunction, Part, SchemaAt, count_range, required_by, types_of
+from .scalars import range_of, string_node
+from .synthetic import of_types
 
 IMPLICATION_WORK = 8  # units to compare an alternative with what holds
 

@@ -19,17 +19,18 @@ from collections.abc import Hashable
 from typing import Any
 
 from llmask.errors import GrammarError
-from llmask.frontends.json_schema.lexical.strings import any_spelling, spellings_of
-from llmask.frontends.json_schema.meaning.context import REFERENCES, Context, circle
-from llmask.frontends.json_schema.meaning.evaluated import cases_of
-from llmask.frontends.json_schema.meaning.negation import negations
-from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, SchemaAt, members_of, types_of
-from llmask.frontends.json_schema.meaning.scalars import string_node
-from llmask.frontends.json_schema.meaning.synthetic import all_of, negated
-from llmask.frontends.json_schema.reading.hints import REMEDIES
-from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.work import spend
+
+from ..lexical.strings import any_spelling, spellings_of
+from ..reading.hints import REMEDIES
+from ..reading.keywords import ALL_OF, ANY_OF, NOT
+from ..reading.pointers import Path, pointer
+from .context import REFERENCES, Context, circle
+from .evaluated import cases_of
+from .negation import negations
+from .place import Choice, Conjunction, SchemaAt, members_of, types_of
+from .scalars import string_node
+from .synthetic import all_of, negated
 
 MERGE_WORK = 10  # an alternative merged with what is beside it, besides the schemas in it: they are looked at again
 

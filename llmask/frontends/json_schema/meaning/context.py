@@ -13,20 +13,21 @@ from contextlib import contextmanager
 from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
-from llmask.frontends.json_schema.formats import FORMATS
-from llmask.frontends.json_schema.lexical.lexemes import Punctuation, lexemes_of_types, punctuation_of
-from llmask.frontends.json_schema.lexical.strings import Made, literal_string
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.meaning.satisfiable import Need
-from llmask.frontends.json_schema.reading.hints import hints_of, schema_help, suspects_of, value_help
-from llmask.frontends.json_schema.reading.keywords import UNCHECKED, Internal, Shape, is_names
-from llmask.frontends.json_schema.reading.options import SchemaOptions
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.reading.references import References
 from llmask.grammar.kinds import RuleId, StateId
 from llmask.grammar.rules import Rules
 from llmask.regex.nodes import RegexNodes
 from llmask.work import spend
+
+from ..formats import FORMATS
+from ..lexical.lexemes import Punctuation, lexemes_of_types, punctuation_of
+from ..lexical.strings import Made, literal_string
+from ..reading.hints import hints_of, schema_help, suspects_of, value_help
+from ..reading.keywords import UNCHECKED, Internal, Shape, is_names
+from ..reading.options import SchemaOptions
+from ..reading.pointers import Path, pointer
+from ..reading.references import References
+from .place import SchemaAt
+from .satisfiable import Need
 
 WriteVariant = Callable[[list[bytes]], RuleId | None]
 MAX_SHAPES = 100_000

@@ -24,13 +24,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.meaning.array_layout import items_of
-from llmask.frontends.json_schema.meaning.context import Context, circle
-from llmask.frontends.json_schema.meaning.place import SchemaAt, members_of
-from llmask.frontends.json_schema.meaning.synthetic import negated
-from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_DRAFT, ANY_OF, DRAFT_2020, NOT, PREFIX, Shape
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.work import spend
+
+from ..reading.keywords import ALL_OF, ANY_DRAFT, ANY_OF, DRAFT_2020, NOT, PREFIX, Shape
+from ..reading.pointers import Path, pointer
+from .array_layout import items_of
+from .context import Context, circle
+from .place import SchemaAt, members_of
+from .synthetic import negated
 
 
 class Case(NamedTuple):

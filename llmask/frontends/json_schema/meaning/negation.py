@@ -21,13 +21,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Set
 from typing import Any
 
-from llmask.frontends.json_schema.meaning.array_layout import counted_of, items_of
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.evaluated import cases_of
-from llmask.frontends.json_schema.meaning.place import ALL_TYPES, Part, SchemaAt, members_of, required_by
-from llmask.frontends.json_schema.meaning.scalars import format_of
-from llmask.frontends.json_schema.meaning.synthetic import KeySet, all_of, negated, schema_of_value
-from llmask.frontends.json_schema.reading.keywords import (
+from llmask.work import spend
+
+from ..reading.keywords import (
     ALL_OF,
     ANY_OF,
     COUNTED,
@@ -45,8 +41,13 @@ from llmask.frontends.json_schema.reading.keywords import (
     SPELLED,
     Shape,
 )
-from llmask.frontends.json_schema.reading.pointers import Path
-from llmask.work import spend
+from ..reading.pointers import Path
+from .array_layout import counted_of, items_of
+from .context import Context
+from .evaluated import cases_of
+from .place import ALL_TYPES, Part, SchemaAt, members_of, required_by
+from .scalars import format_of
+from .synthetic import KeySet, all_of, negated, schema_of_value
 
 GATHERED_WORK = 10  # units for each schema that one takes in, the first two left aside
 Negation = Callable[["Context", dict[Any, Any], Path, Shape], Iterator["SchemaAt"]]

@@ -23,13 +23,14 @@ from __future__ import annotations
 from itertools import product
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout, Counted
-from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP, COUNTED_HELP
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.meaning.synthetic import negated
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, StateId
+
+from ..meaning.array_layout import ArrayLayout, Counted
+from ..meaning.contradictions import BOUNDS_HELP, COUNTED_HELP
+from ..meaning.place import SchemaAt
+from ..meaning.synthetic import negated
+from ..reading.pointers import Path, pointer
+from .writer import Span, Writer
 
 
 def emit_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:

@@ -35,16 +35,17 @@ from itertools import groupby
 from typing import NamedTuple
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.strings import spellings_of
-from llmask.frontends.json_schema.meaning.contradictions import ALTERNATIVES_HELP
-from llmask.frontends.json_schema.meaning.key_conditions import ConditionedObject
-from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.meaning.satisfiable import Need
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.writing.new_values import kind_of_strings
-from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import ANOTHER, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+
+from ..lexical.strings import spellings_of
+from ..meaning.contradictions import ALTERNATIVES_HELP
+from ..meaning.key_conditions import ConditionedObject
+from ..meaning.object_layout import Cell, Entry
+from ..meaning.place import SchemaAt
+from ..meaning.satisfiable import Need
+from ..reading.pointers import Path, pointer
+from .new_values import kind_of_strings
+from .writer import Span, Writer
 
 
 class CountedObject(NamedTuple):

@@ -18,18 +18,19 @@ from itertools import product
 from typing import Any
 
 from llmask.errors import LimitExceeded, UnsupportedSchema
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout, Counted
-from llmask.frontends.json_schema.meaning.contradictions import COUNTED_HELP, DIFFERENT_HELP
-from llmask.frontends.json_schema.meaning.finite import finite_values
-from llmask.frontends.json_schema.meaning.instances import equality_key, fulfils
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.meaning.synthetic import negated
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.writing.arrays import WAY_WORK, CountingWriter, Counts
-from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
-from llmask.frontends.json_schema.writing.unique_arrays import check_number, without_values
-from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import NO_GUARD, GuardId, RuleId, StateId
+
+from ..meaning.array_layout import ArrayLayout, Counted
+from ..meaning.contradictions import COUNTED_HELP, DIFFERENT_HELP
+from ..meaning.finite import finite_values
+from ..meaning.instances import equality_key, fulfils
+from ..meaning.place import SchemaAt
+from ..meaning.synthetic import negated
+from ..reading.pointers import Path, pointer
+from .arrays import WAY_WORK, CountingWriter, Counts
+from .stricter_items import may_be_stricter, stricter_rule
+from .unique_arrays import check_number, without_values
+from .writer import Span, Writer
 
 FEW = 10  # scarce values
 MAX_SETS = 20_000

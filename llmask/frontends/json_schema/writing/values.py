@@ -11,20 +11,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node, plain_numeral
-from llmask.frontends.json_schema.lexical.number_machines import MAY, NEVER
-from llmask.frontends.json_schema.lexical.scientific_numbers import listed_with_exponent
-from llmask.frontends.json_schema.lexical.strings import QUOTE, literals_of, spelled_string
-from llmask.frontends.json_schema.meaning.contradictions import values_reason
-from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key, fulfilling
-from llmask.frontends.json_schema.meaning.place import Part, types_of
-from llmask.frontends.json_schema.meaning.scalars import fraction_of
-from llmask.frontends.json_schema.meaning.synthetic import schema_of_value
-from llmask.frontends.json_schema.reading.keywords import WITHOUT_CONTAINS
-from llmask.frontends.json_schema.reading.pointers import Path
-from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import n_common
+
+from ..lexical.listed_numbers import listed_numbers_node, plain_numeral
+from ..lexical.number_machines import MAY, NEVER
+from ..lexical.scientific_numbers import listed_with_exponent
+from ..lexical.strings import QUOTE, literals_of, spelled_string
+from ..meaning.contradictions import values_reason
+from ..meaning.instances import allowed_values, equality_key, fulfilling
+from ..meaning.place import Part, types_of
+from ..meaning.scalars import fraction_of
+from ..meaning.synthetic import schema_of_value
+from ..reading.keywords import WITHOUT_CONTAINS
+from ..reading.pointers import Path
+from .writer import Span, Writer
 
 LONG = 4000  # listed scalars, from where on their first masks are made with the grammar
 LITERALS = {None: b"null", True: b"true", False: b"false"}
