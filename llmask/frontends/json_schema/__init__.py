@@ -91,11 +91,11 @@ def compile_schema(
     rules = with_spacing(rules, nodes, options)
     warnings = translation.warnings
     formats = options.formats if options.format == "annotate" else translation.format_patterns
-    draft, references = translation.draft, translation.references
+    references = translation.references
     return SchemaGrammar(
         rules,
         [*warnings.values(), *translation.hints.values()],
-        lambda: ledger_of(schema, draft, formats, warnings, references, options),
+        lambda: ledger_of(schema, formats, warnings, references, options),
         translation.make_variant if rules.needs_variants else None,
         references.taken,
         lambda: translation.n_stricter,
