@@ -25,7 +25,7 @@ from llmask.work import share, spend
 
 from ..lexical.lexemes import white_space
 from ..meaning.array_layout import ArrayLayout
-from ..meaning.choices import n_ways, overlaps, pairs_to_prove, settle, settle_strings, without_shared_types
+from ..meaning.choices import n_ways, overlaps, pairs_to_prove, settle, without_shared_types
 from ..meaning.conjunction import conjunction_of, strings_of, with_alternative
 from ..meaning.context import circle
 from ..meaning.contradictions import ALTERNATIVES_HELP, STRINGS_HELP, bounds_help, false_help, types_help
@@ -359,7 +359,7 @@ class Translation(Writer):
             if not conjunction.choices:
                 return self._write_parts(conjunction.parts, span)
         if types_of(conjunction.parts) == ("string",) and not self._lists_values(conjunction):
-            return self._write_strings(settle_strings(self, conjunction), path, span)
+            return self._write_strings(conjunction, path, span)
         index = min(range(len(conjunction.choices)), key=lambda index: len(conjunction.choices[index].schemas))
         choice = conjunction.choices[index]
         if choice.keyword == "oneOf":
