@@ -21,7 +21,7 @@ from typing import Any
 from llmask.errors import GrammarError
 from llmask.work import spend
 
-from ..lexical.strings import any_spelling, spellings_of
+from ..lexical.strings import any_spelling, free_string, spellings_of
 from ..reading.hints import REMEDIES
 from ..reading.keywords import ALL_OF, ANY_OF, NOT
 from ..reading.pointers import Path, pointer
@@ -236,7 +236,7 @@ def strings_of(context: Context, conjunction: Conjunction, is_most: bool = False
     for keyword, _, schemas, _ in conjunction.choices:
         languages = [name_language(context, [schema], is_most) for schema in schemas]
         if keyword == "anyOf":
-            members.append(nodes.union(languages))
+            members += [] if free_string(nodes) in languages else [nodes.union(languages)]
         else:
             others = [name_language(context, [schema], not is_most) for schema in schemas]
             members.append(exactly_one(context, languages, others))

@@ -35,7 +35,7 @@ from ..reading.pointers import ROOT, Path, pointer
 from .different_objects import emit_different, excepted_objects
 from .followed_objects import FollowedObject
 from .new_values import can_be_followed
-from .set_objects import CountedObject, CountingObject, SetObject, emit_conditioned
+from .set_objects import CountedObject, emit_conditioned
 from .writer import Span, Writer
 
 MANY = 32  # optional properties in a row that are cut into fans
@@ -96,10 +96,7 @@ def _emit_layout(writer: Writer, layout: Layout, path: Path, span: Span, is_foll
         return FollowedObject(writer, entries, is_any_order, path, span).write()
     is_tracked = writer.options.unique_keys and bool(cells)
     if is_any_order or high is not None or low > 1 or is_tracked:
-        counted = CountedObject(entries, cells, low, high, path, is_any_order)
-        if is_any_order or is_tracked or counted.repeats_matter:
-            return SetObject(writer, counted, span).write()
-        return CountingObject(writer, counted, span).write()
+        return CountedObject(writer, entries, cells, low, high, is_any_order, path, span).write()
     return _emit_plain(writer, entries, cells, n_required, low, span)
 
 
