@@ -18,7 +18,7 @@ WHITE_SPACE = 1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D
 
 
 class Punctuation(NamedTuple):
-    """Nodes of the lexemes that every JSON grammar uses."""
+    """Nodes of the marks of JSON."""
 
     open_object: int
     close_object: int
@@ -26,30 +26,11 @@ class Punctuation(NamedTuple):
     close_array: int
     comma: int
     colon: int
-    boolean: int
-    null: int
-    number: int
-    integer: int
 
 
-def punctuation_of(nodes: RegexNodes, numbers: str = "json") -> Punctuation:
-    """The store's `Punctuation`, made once for each form of numbers (`SchemaOptions.numbers`)."""
-
-    def make() -> Punctuation:
-        return Punctuation(
-            open_object=nodes.literal(b"{"),
-            close_object=nodes.literal(b"}"),
-            open_array=nodes.literal(b"["),
-            close_array=nodes.literal(b"]"),
-            comma=nodes.literal(b","),
-            colon=nodes.literal(b":"),
-            boolean=nodes.union([nodes.literal(b"true"), nodes.literal(b"false")]),
-            null=nodes.literal(b"null"),
-            number=number_node(nodes, NumberRange(exponent=numbers != "plain")),
-            integer=number_node(nodes, NumberRange(is_integer=True, fraction=MAY if numbers == "json" else NEVER)),
-        )
-
-    return once(nodes, (__name__, numbers), make)
+def punctuation_of(nodes: RegexNodes) -> Punctuation:
+    """The marks, which are the same in every store."""
+    return Punctuation(*[nodes.literal(bytes([mark])) for mark in b"{}[],:"])
 
 
 def white_space(nodes: RegexNodes, most: int) -> int:
@@ -61,11 +42,16 @@ def lexemes_of_types(nodes: RegexNodes, numbers: str = "json") -> dict[str, int]
     """Lexeme of each scalar type, made once for each form of numbers."""
 
     def make() -> dict[str, int]:
-        lexemes = punctuation_of(nodes, numbers)
         string = free_string(nodes)
         if not style_of(nodes).is_raw:
             nodes.name(string, "STRING")
-        scalars = {name: getattr(lexemes, name) for name in ("number", "integer", "boolean", "null")}
-        return {"string": string, **scalars}
+        integer = NumberRange(is_integer=True, fraction=MAY if numbers == "json" else NEVER)
+        return {
+            "string": string,
+            "number": number_node(nodes, NumberRange(exponent=numbers != "plain")),
+            "integer": number_node(nodes, integer),
+            "boolean": nodes.union([nodes.literal(b"true"), nodes.literal(b"false")]),
+            "null": nodes.literal(b"null"),
+        }
 
     return once(nodes, (__name__, "types", numbers), make)

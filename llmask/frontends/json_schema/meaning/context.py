@@ -19,7 +19,7 @@ from llmask.regex.nodes import RegexNodes
 from llmask.work import spend
 
 from ..formats import FORMATS
-from ..lexical.lexemes import Punctuation, lexemes_of_types, punctuation_of
+from ..lexical.lexemes import lexemes_of_types, punctuation_of
 from ..lexical.strings import Made, literal_string
 from ..reading.hints import hints_of, schema_help, suspects_of, value_help
 from ..reading.keywords import UNCHECKED, Internal, Shape, is_names
@@ -74,7 +74,10 @@ class Context:
         self.shares_places = False
         self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
         self.needs: dict[StateId, Need] = {}  # of objects whose guards ask for members, by the last state
-        self.punctuation, self.lexeme_of_type, self._shapes, self.keys = _shared(nodes, options.numbers, self.draft)
+        self.punctuation = punctuation_of(nodes)
+        self.lexeme_of_type = lexemes_of_types(nodes, options.numbers)
+        self._shapes = _shapes(nodes, self.draft)
+        self.keys: dict[str, int] = nodes.remembered((__name__, "keys"))
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
         self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
         self.variants: dict[RuleId, WriteVariant] = {}  # who writes a rule without some texts
@@ -293,19 +296,6 @@ class Context:
 def _shapes(nodes: RegexNodes, draft: int) -> dict[tuple[Any, ...], Shape]:
     """What was found out about keys that schemas have together, in any schema of the store."""
     return nodes.remembered((__name__, "shapes", draft))
-
-
-def _shared(
-    nodes: RegexNodes, numbers: str, draft: int
-) -> tuple[Punctuation, dict[str, int], dict[tuple[Any, ...], Shape], dict[str, int]]:
-    """What all schemas of a store have in common: lexemes, lexemes of types, shapes, lexemes of declared keys."""
-    key = (__name__, numbers, draft)
-    found: Any = nodes.memo.get(key)
-    if found is None:
-        keys = nodes.remembered((__name__, "keys"))
-        lexemes = punctuation_of(nodes, numbers), lexemes_of_types(nodes, numbers)
-        found = nodes.memo[key] = (*lexemes, _shapes(nodes, draft), keys)
-    return found  # type: ignore[no-any-return]
 
 
 def _require_tag(schema: dict[str, Any]) -> None:

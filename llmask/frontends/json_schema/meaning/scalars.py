@@ -216,11 +216,11 @@ def scalar_node(context: Context, kind: str, parts: list[Part]) -> int:
 
 def _constants(context: Context, kind: str, parts: list[Part]) -> int:
     """Lexeme of `null`, or of those booleans that are not excepted."""
-    nodes, lexemes = context.nodes, context.punctuation
+    nodes, lexemes = context.nodes, context.lexeme_of_type
     excepted = [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT]]
     if kind == "null":
-        return nodes.EMPTY if any(value is None for value in excepted) else lexemes.null
+        return nodes.EMPTY if any(value is None for value in excepted) else lexemes["null"]
     left = [value for value in (True, False) if not any(value is other for other in excepted)]
     if len(left) == 2:
-        return lexemes.boolean
+        return lexemes["boolean"]
     return nodes.union([nodes.literal(b"true" if value else b"false") for value in left])
