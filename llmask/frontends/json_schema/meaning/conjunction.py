@@ -131,27 +131,13 @@ def _add_any(
     context: Context, conjunction: Conjunction, schemas: list[SchemaAt], path: Path, open_ids: tuple[Hashable, ...]
 ) -> None:
     """Let at least one of `schemas` hold."""
-    schemas = _flattened(context, schemas)
+    schemas = [member for member in schemas if member[0] is not False]
     if not schemas:
         conjunction.false_at = path
     elif len(schemas) == 1:
         _add(context, conjunction, *schemas[0], open_ids)
     elif not any(schema is True for schema, _ in schemas):
         conjunction.choices.append(Choice("anyOf", path, schemas, len(conjunction.parts)))
-
-
-def _flattened(context: Context, schemas: list[SchemaAt]) -> list[SchemaAt]:
-    """The same alternatives with those that are nothing but alternatives themselves in their place."""
-    found: list[SchemaAt] = []
-    for schema, path in schemas:
-        in_place = context.shape(schema, path).in_place if type(schema) is dict else ()
-        if in_place == ("anyOf",):
-            found += members_of(schema, path, "anyOf")
-        elif in_place == (ANY_OF,):
-            found += schema[ANY_OF]
-        elif schema is not False:
-            found.append((schema, path))
-    return found
 
 
 def _add_negation(
