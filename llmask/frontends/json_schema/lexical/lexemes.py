@@ -29,8 +29,8 @@ class Punctuation(NamedTuple):
 
 
 def punctuation_of(nodes: RegexNodes) -> Punctuation:
-    """The marks, which are the same in every store."""
-    return Punctuation(*[nodes.literal(bytes([mark])) for mark in b"{}[],:"])
+    """The marks, made once a store."""
+    return once(nodes, (__name__, "marks"), lambda: Punctuation(*[nodes.literal(bytes([mark])) for mark in b"{}[],:"]))
 
 
 def white_space(nodes: RegexNodes, most: int) -> int:

@@ -56,7 +56,7 @@ class Context:
         "__weakref__", "_first_node", "_max_work", "_seen", "_shape_of", "_shapes", "_synthetic", "_work", "counted",
         "draft", "following", "format_key", "format_patterns", "hints", "is_in_order", "items_seen", "keys",
         "lexeme_of_type", "needs", "nodes", "options", "punctuation", "reasons", "references", "rules", "schema",
-        "shares_places", "stricter", "value_nodes", "variants", "void", "warnings",
+        "shares_places", "stricter", "variants", "void", "warnings",
     )  # fmt: skip
 
     def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
@@ -86,7 +86,6 @@ class Context:
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema
         self.items_seen: dict[int, tuple[Path, list[SchemaAt], SchemaAt]] = {}  # path and `items_of`, by identity, too
         self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
-        self.value_nodes: dict[str | int, int] = {}  # of listed integers and strings that are alone in their list
         self._synthetic: dict[Hashable, Any] = {}
         self.begin()
         self._max_work = options.limits.max_schema_keywords

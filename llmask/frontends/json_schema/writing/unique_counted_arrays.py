@@ -57,7 +57,6 @@ class _UniqueCountedArray(CountingWriter):
     def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
         super().__init__(writer, layout, path, span)
         self._known: dict[Any, bool] = {}
-        self._is_empty: dict[Any, bool] = {}
         self.scarce = self._scarce_values()
         listed = writer.synthetic(("refused", frozenset(self.scarce)), lambda: {"enum": [*self.scarce.values()]})
         self.others = [negated(writer, listed, path)] if self.scarce else []
@@ -103,10 +102,7 @@ class _UniqueCountedArray(CountingWriter):
                     yield (position, counted, read | {key}), [({"enum": [value]}, self.path)], None, NO_GUARD
         for there, schemas, _, _ in super()._items_after(here):
             place = [*schemas, *self.others]
-            key = self.writer.place_key(place)
-            if key not in self._is_empty:
-                self._is_empty[key] = finite_values(self.writer, place, 0) == []
-            if not self._is_empty[key]:
+            if finite_values(self.writer, place, 0) != []:
                 rule = self._rule_of(place)
                 may_run_out = n_read and self._may_run_out(place)
                 guard = self.writer.rules.check_guard(another_of=rule) if may_run_out else NO_GUARD

@@ -34,11 +34,7 @@ BEGINS_NUMERAL = frozenset(b"-0123456789")
 
 def emit_values(writer: Writer, parts: list[Part], span: Span) -> None:
     """Edges over every value that `const` and `enum` of all `parts` leave."""
-    schema, path, _ = parts[0]
-    if len(parts) == 1 and len(schema) == 1 and len(schema.get("enum", ())) == 1:
-        value = schema["enum"][0]
-        if type(value) is str or type(value) is int:  # a member of a listed object, of which there are many
-            return writer.rules.scan(span.start, _node_of_one(writer, value, path), span.end)
+    path = parts[0][1]
     fraction = fraction_of(parts, "integer" if "integer" in types_of(parts) else "number")
     values = values_of(writer, parts) if fraction is not None else []
     if writer.options.numbers == "typed" and fraction is not None and float not in map(type, values):
@@ -47,14 +43,6 @@ def emit_values(writer: Writer, parts: list[Part], span: Span) -> None:
         found = ("no value is left", path) if writer.reasons else values_reason(parts)  # the first one is told
         return writer.nothing(*found)
     return emit_listed(writer, values, path, span, fraction or MAY)
-
-
-def _node_of_one(writer: Writer, value: Any, path: Path) -> int:
-    """Node of one listed integer or string."""
-    node = writer.value_nodes.get(value)
-    if node is None:
-        node = writer.value_nodes[value] = listed_node(writer, [_spelling(value, path)])
-    return node
 
 
 def values_of(writer: Writer, parts: list[Part]) -> list[Any]:

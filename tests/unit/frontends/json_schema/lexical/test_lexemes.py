@@ -10,7 +10,7 @@ from llmask.frontends.json_schema.lexical.lexemes import lexemes_of_types, punct
 
 
 def test_lexemes_are_made_once(judge: Any) -> None:
-    assert punctuation_of(judge.nodes) == punctuation_of(judge.nodes)
+    assert punctuation_of(judge.nodes) is punctuation_of(judge.nodes)
     assert lexemes_of_types(judge.nodes) is lexemes_of_types(judge.nodes)
 
 
