@@ -35,9 +35,10 @@ import numpy as np
 
 from llmask.frontends.json_schema.formats.idna_automata import FILE, OF_AUTOMATON, OF_MACHINE
 from llmask.frontends.regex.json_strings import DEFAULT_STYLE
-from llmask.frontends.regex.machines import REFUSED, Kinds, Machine, Rule, automaton, machine_of
+from llmask.frontends.regex.machines import Machine, automaton
 from llmask.regex import unicode_classes
 from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, CodePointSet
+from tests.reference.machines import REFUSED, Kinds, Rule, machine_of
 
 # RFC 5892, section 2.6: exceptions, in this order PVALID, CONTEXTO, DISALLOWED
 ALLOWED = CodePointSet.of("\u00df\u03c2\u06fd\u06fe\u0f0b\u3007")
