@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import unicodedata
 
-from llmask.frontends.json_schema.formats import idna_rules
-from llmask.frontends.json_schema.formats.idna_rules import IDEOGRAPHS, by_value, permitted, where
 from llmask.frontends.json_schema.formats.international_hosts import LENGTHS
 from llmask.frontends.json_schema.formats.patterns import HOSTNAME
 from llmask.regex import unicode_classes
 from llmask.regex.code_points import CodePointSet
+from tests.reference import idna_rules
+from tests.reference.idna_rules import IDEOGRAPHS, by_value, permitted, where
 
 DOTS = r".\u3002\uFF0E\uFF61"
 ASCII = r"\0-\-\/-\x7F"  # without the dot

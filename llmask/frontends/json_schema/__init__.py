@@ -30,15 +30,16 @@ from __future__ import annotations
 from typing import Any
 
 from llmask.errors import LimitExceeded, UnsatisfiableSchema
-from llmask.frontends.json_schema.ledger import ledger_of
-from llmask.frontends.json_schema.lexical.spacing import with_spacing
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.meaning.satisfiable import productive_states
-from llmask.frontends.json_schema.reading.options import SchemaGrammar, SchemaOptions, check_formats
-from llmask.frontends.json_schema.reading.pointers import ROOT, pointer
-from llmask.frontends.json_schema.writing.translation import Translation
 from llmask.frontends.regex.json_strings import DEFAULT_STYLE
 from llmask.regex.nodes import RegexNodes
+
+from .ledger import ledger_of
+from .lexical.spacing import with_spacing
+from .meaning.place import SchemaAt
+from .meaning.satisfiable import productive_states
+from .reading.options import SchemaGrammar, SchemaOptions, check_formats
+from .reading.pointers import ROOT, pointer
+from .writing.translation import Translation
 
 __all__ = ["SchemaGrammar", "SchemaOptions", "check_productive", "compile_schema"]
 
@@ -90,11 +91,11 @@ def compile_schema(
     rules = with_spacing(rules, nodes, options)
     warnings = translation.warnings
     formats = options.formats if options.format == "annotate" else translation.format_patterns
-    draft, references = translation.draft, translation.references
+    references = translation.references
     return SchemaGrammar(
         rules,
         [*warnings.values(), *translation.hints.values()],
-        lambda: ledger_of(schema, draft, formats, warnings, references, options),
+        lambda: ledger_of(schema, formats, warnings, references, options),
         translation.make_variant if rules.needs_variants else None,
         references.taken,
         lambda: translation.n_stricter,

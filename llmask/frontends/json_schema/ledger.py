@@ -10,8 +10,8 @@ that the first walk did not reach describes nothing, such as a definition that n
     annotation, annotation: ...   the keyword asks nothing of a document, or nothing here
     ignored: ...             the keyword asks something and is not enforced
 
-In: the schema, its draft, the warnings. Out: (JSON pointer, keyword, what became of it). Cost: a few microseconds a
-keyword.
+In: the schema, its references, the warnings. Out: (JSON pointer, keyword, what became of it). Cost: a few
+microseconds a keyword.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from decimal import Decimal
 from typing import Any
 
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.frontends.json_schema.meaning.evaluated import SPEAK_OF_OTHERS
-from llmask.frontends.json_schema.reading.keywords import SCHEMAS_IN_LIST, SCHEMAS_IN_MAP, SCHEMAS_IN_VALUE, Shape
-from llmask.frontends.json_schema.reading.options import LedgerEntry, SchemaOptions
-from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.reading.references import References
 
-SchemaAt = tuple[Any, Path]
+from .meaning.evaluated import SPEAK_OF_OTHERS
+from .meaning.place import SchemaAt
+from .reading.keywords import SCHEMAS_IN_LIST, SCHEMAS_IN_MAP, SCHEMAS_IN_VALUE, Shape
+from .reading.options import LedgerEntry, SchemaOptions
+from .reading.pointers import ROOT, Path, pointer
+from .reading.references import References
 
 ENFORCED, ANNOTATION, IGNORED = "enforced", "annotation", "ignored"
 # Keywords that apply schemas: one or a list (or lists of names, which are no schemas), or an object of them.
@@ -53,22 +53,16 @@ NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multip
 
 
 def ledger_of(
-    schema: Any,
-    draft: int,
-    formats: Container[str],
-    warnings: dict[str, str],
-    references: References | None = None,
-    options: SchemaOptions | None = None,
+    schema: Any, formats: Container[str], warnings: dict[str, str], references: References, options: SchemaOptions
 ) -> list[LedgerEntry]:
     """Every keyword of `schema` and of the schemas in it, in the order written.
 
     Parameters
     ----------
     schema : the schema.
-    draft : by which its keywords are read.
     formats : names of those that are asserted.
     warnings : what is not enforced: JSON pointer of the keyword to a sentence.
-    references : what its references name; None follows none.
+    references : what its references name, and the drafts of the schemas.
     options : how it was compiled.
 
     Raises
@@ -76,19 +70,13 @@ def ledger_of(
     LimitExceeded
         When the schema, written out as text, has more keywords than `limits.max_schema_keywords`.
     """
-    return _Ledger(draft, formats, warnings, references, options or SchemaOptions()).entries_of(schema)
+    return _Ledger(formats, warnings, references, options).entries_of(schema)
 
 
 class _Ledger:
     def __init__(
-        self,
-        draft: int,
-        formats: Container[str],
-        warnings: dict[str, str],
-        references: References | None,
-        options: SchemaOptions,
+        self, formats: Container[str], warnings: dict[str, str], references: References, options: SchemaOptions
     ) -> None:
-        self._draft = draft
         self._formats = formats
         self._warnings = warnings
         self._references = references
@@ -96,7 +84,7 @@ class _Ledger:
         self._describing: set[int] = set()  # ids of the schemas that describe documents
 
     def entries_of(self, schema: Any) -> list[LedgerEntry]:
-        read = schema if self._references is None else self._references.root
+        read = self._references.root
         entries: list[LedgerEntry] = []
         listed: set[str] = set()  # pointers, as one object may be in several places
         for place in [(read, ROOT), *self._reach(read)]:  # references may lead to what is no schema by itself
@@ -122,25 +110,26 @@ class _Ledger:
             reached.append((here, path))
             used = self._used(here, path)
             for keyword, value in here.items():
-                if keyword in used and keyword not in DEFINITIONS and self._applies(keyword, path):
-                    waiting += self._schemas_in(keyword, value, path)
-                if keyword in ("$ref", "$dynamicRef", "$recursiveRef") and keyword in used:
+                if keyword not in used or keyword in DEFINITIONS:
+                    continue
+                if keyword in STILL_UNIONS or self._warning(keyword, path) is None:
+                    waiting += _schemas_in(keyword, value, path)
+                if keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
                     waiting += self._named(value, path)
-                if keyword in ("$dynamicRef", "$recursiveRef") and keyword in used:
+                if keyword in ("$dynamicRef", "$recursiveRef"):
                     anchors = _anchors(schema) if anchors is None else anchors
                     waiting += anchors.get(value.rpartition("#")[2], ())
         return reached
 
     def _named(self, reference: Any, path: Path) -> list[SchemaAt]:
         try:
-            return [] if self._references is None else [self._references.resolve(reference, path)]
+            return [self._references.resolve(reference, path)]
         except LlmaskError:  # a schema with such a reference is refused where it describes documents
             return []
 
     def _used(self, here: dict[str, Any], path: Path) -> set[str]:
         """Keywords of a schema that its draft gives a meaning."""
-        draft = self._draft if self._references is None else self._references.draft_at(here, path)
-        used = {check[0] for check in Shape(tuple(here), draft).checks}
+        used = {check[0] for check in Shape(tuple(here), self._references.draft_at(here, path)).checks}
         if type(here.get("items")) is not list:
             used.discard("additionalItems")
         return used - {keyword for keyword, partner in COMPANIONS.items() if partner not in used}
@@ -154,22 +143,6 @@ class _Ledger:
             if warning is not None:
                 return warning.partition("is not enforced: ")[2]
         return None
-
-    def _applies(self, keyword: str, path: Path) -> bool:
-        """Whether the schemas under a keyword are asked of documents."""
-        return keyword in STILL_UNIONS or self._warning(keyword, path) is None
-
-    def _schemas_in(self, keyword: str, value: Any, path: Path) -> Iterator[SchemaAt]:
-        """Schemas under a keyword, in the order written."""
-        if keyword in APPLY:
-            if type(value) is list:
-                yield from ((member, (path, keyword, index)) for index, member in enumerate(value))
-            else:
-                yield value, (path, keyword)
-        elif keyword in SCHEMAS_IN_MAP and type(value) is dict:
-            yield from ((member, (path, keyword, name)) for name, member in value.items())
-
-    # --- listing
 
     def _list(self, schema: Any, at: Path, entries: list[LedgerEntry], listed: set[str]) -> None:
         limits = self._options.limits
@@ -195,7 +168,7 @@ class _Ledger:
                     inherited = f'{ANNOTATION}: it stands within "{keyword}", which means nothing there'
                 elif fate.startswith(IGNORED) and not inherited and keyword not in STILL_UNIONS:
                     inherited = f'{IGNORED}: it stands within "{keyword}", which is not enforced'
-                found = self._schemas_in(keyword, value, path)
+                found = _schemas_in(keyword, value, path)
                 below += [(member, place, inherited, depth + 1) for member, place in found]
             if len(entries) > limits.max_schema_keywords or depth > limits.max_schema_depth:
                 raise LimitExceeded(
@@ -268,30 +241,20 @@ def _has_integers(schema: dict[str, Any]) -> bool:
 
 def _form_of_values(values: list[Any], options: SchemaOptions) -> str:
     forms = []
-    if options.literals == "json" and any(_holds(value, _is_text) for value in values):
+    if options.literals == "json" and _hold(
+        values, lambda value: type(value) is str or (type(value) is dict and value)
+    ):
         forms.append("strings are spelled as json.dumps(ensure_ascii=False) does")
-    if options.property_order == "schema" and any(_holds(value, _is_large_object) for value in values):
+    if options.property_order == "schema" and _hold(values, lambda value: type(value) is dict and len(value) > 1):
         forms.append("keys of objects are written in this order")
-    if any(_holds(value, _is_number) for value in values):
+    if _hold(values, lambda value: type(value) in (int, float, Decimal)):
         forms.append(PLAIN if options.numbers == "plain" else SCIENTIFIC)
     return "; ".join(forms)
 
 
-def _is_text(value: Any) -> bool:
-    return type(value) is str or (type(value) is dict and bool(value))
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float, Decimal)
-
-
-def _is_large_object(value: Any) -> bool:
-    return type(value) is dict and len(value) > 1
-
-
-def _holds(value: Any, is_wanted: Callable[[Any], bool]) -> bool:
-    """Whether a value, or one within it, is as wanted."""
-    waiting = [value]
+def _hold(values: list[Any], is_wanted: Callable[[Any], Any]) -> bool:
+    """Whether some value, or one within it, is as wanted."""
+    waiting = list(values)
     while waiting:
         here = waiting.pop()
         if is_wanted(here):
@@ -301,6 +264,17 @@ def _holds(value: Any, is_wanted: Callable[[Any], bool]) -> bool:
         elif type(here) is list:
             waiting += here
     return False
+
+
+def _schemas_in(keyword: str, value: Any, path: Path) -> Iterator[SchemaAt]:
+    """Schemas under a keyword, in the order written."""
+    if keyword in APPLY:
+        if type(value) is list:
+            yield from ((member, (path, keyword, index)) for index, member in enumerate(value))
+        else:
+            yield value, (path, keyword)
+    elif keyword in SCHEMAS_IN_MAP and type(value) is dict:
+        yield from ((member, (path, keyword, name)) for name, member in value.items())
 
 
 def _anchors(schema: Any) -> dict[str, list[SchemaAt]]:

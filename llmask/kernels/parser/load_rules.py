@@ -33,7 +33,7 @@ PRIORITY_FIELDS, (PRIORITY_EDGE, PRIORITY_VALUE, NO_SKIP) = 3, range(3)
 
 
 class Header(Kind):
-    """What comes before the columns of rules (store/rule_source.py)."""
+    """What comes before the columns of rules (store/generation.py)."""
 
     START_RULE = 0
     IGNORED = 1  # node, or -1

@@ -18,8 +18,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Union
 
-from llmask.frontends.json_schema.formats import international_hosts, patterns
 from llmask.regex.nodes import RegexNodes
+
+from . import international_hosts, patterns
 
 __all__ = ["AT_MOST", "FORMATS", "Format"]
 

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.number_machines import MAY, MUST, NEVER
-from llmask.frontends.json_schema.lexical.strings import once
 from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import literals_node
+
+from .number_machines import MAY, MUST, NEVER
+from .strings import once
 
 MAX_DIGITS = 10_000  # of a listed number, zeros included
 MAX_BITS = 33_000  # of an integer with so many digits

@@ -12,15 +12,17 @@ each combination of them; the states that a divisor takes are limited (`number_m
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor, gcd, lcm
 from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.listed_numbers import exact_decimal, listed_numbers_node, plain_numeral
-from llmask.frontends.json_schema.lexical.number_machines import (
+from llmask.regex.nodes import RegexNodes
+
+from .listed_numbers import exact_decimal, listed_numbers_node, plain_numeral
+from .number_machines import (
     MAX_DIGITS,
     MAY,
     NEVER,
@@ -32,8 +34,7 @@ from llmask.frontends.json_schema.lexical.number_machines import (
     numerals_node,
     unlisted,
 )
-from llmask.frontends.json_schema.lexical.scientific_numbers import Magnitudes, listed_with_exponent, scientific_node
-from llmask.regex.nodes import RegexNodes
+from .scientific_numbers import Magnitudes, listed_with_exponent, scientific_node
 
 MAX_LISTED = 20_000  # multiples that are listed rather than counted
 MAX_EXCLUDED = 1000  # numbers that the automaton knows; more are taken away from it by a complement
@@ -98,7 +99,7 @@ def is_multiple(value: Decimal, divisor: Fraction) -> bool:
 
 
 def number_range(
-    schemas: Iterable[dict[str, Any]],
+    schemas: Sequence[dict[str, Any]],
     is_integer: bool,
     not_divisors: Iterable[Any] = (),
     excluded: Iterable[Any] = (),
@@ -114,21 +115,12 @@ def number_range(
     not_divisors, excluded : numbers of which it is no multiple, numbers that it is not, as JSON readers give them.
     fraction, exponent : how it is written; see `NumberRange`.
     """
-    low = high = divisor = None
-    low_open = high_open = False
+    lows = [bound for schema in schemas for bound in _written_bounds(schema, "minimum", "exclusiveMinimum")]
+    highs = [bound for schema in schemas for bound in _written_bounds(schema, "maximum", "exclusiveMaximum")]
+    low, low_open = max(lows, default=(None, False))
+    high, high_open = min(highs, key=lambda one: (one[0], not one[1]), default=(None, False))
+    divisor = None
     for schema in schemas:
-        for keyword in ("minimum", "exclusiveMinimum"):
-            if keyword in schema and type(schema[keyword]) is not bool:
-                bound = exact_decimal(schema[keyword])
-                is_open = keyword == "exclusiveMinimum" or schema.get("exclusiveMinimum") is True
-                if low is None or bound > low or (bound == low and is_open):
-                    low, low_open = bound, is_open
-        for keyword in ("maximum", "exclusiveMaximum"):
-            if keyword in schema and type(schema[keyword]) is not bool:
-                bound = exact_decimal(schema[keyword])
-                is_open = keyword == "exclusiveMaximum" or schema.get("exclusiveMaximum") is True
-                if high is None or bound < high or (bound == high and is_open):
-                    high, high_open = bound, is_open
         if "multipleOf" in schema:
             one = _divisor(schema["multipleOf"])
             divisor = one if divisor is None else _common_multiple(divisor, one)
@@ -144,6 +136,13 @@ def number_range(
         fraction,
         exponent,
     )
+
+
+def _written_bounds(schema: dict[str, Any], bound: str, exclusive: str) -> Iterator[tuple[Decimal, bool]]:
+    """The bounds under two keywords, and whether each is itself left out; in draft 4 one is a boolean."""
+    for keyword in (bound, exclusive):
+        if keyword in schema and type(schema[keyword]) is not bool:
+            yield exact_decimal(schema[keyword]), keyword == exclusive or schema.get(exclusive) is True
 
 
 def _divisor(value: Any) -> Fraction:

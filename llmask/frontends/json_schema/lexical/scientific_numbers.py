@@ -27,20 +27,12 @@ from typing import NamedTuple
 import numpy as np
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node
-from llmask.frontends.json_schema.lexical.number_machines import (
-    DOT,
-    HOPELESS,
-    STATE_WORK,
-    Product,
-    Row,
-    States,
-    divisibility,
-    n_decimals_of,
-)
 from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import literals_node
 from llmask.work import spend
+
+from .listed_numbers import listed_numbers_node
+from .number_machines import DOT, HOPELESS, STATE_WORK, Product, Row, States, divisibility, n_decimals_of
 
 LEAST, MOST = Decimal("5e-324"), Decimal("1.7976931348623157e308")  # the doubles above 0
 SMALL, LARGE = range(-324, -4), range(16, 309)  # exponents

@@ -23,12 +23,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
-from llmask.frontends.json_schema.lexical.lexemes import punctuation_of, white_space
-from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN, SKIP, GuardId, RuleId, StateId
 from llmask.grammar.rules import Rules
 from llmask.regex.nodes import RegexNodes
+
+from ..reading.options import SchemaOptions
+from .lexemes import punctuation_of, white_space
 
 MAX_DEPTH = 32
 MAX_EDGES = 100_000

@@ -11,11 +11,12 @@ from json.encoder import encode_basestring
 from typing import TypeVar
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.regex.json_strings import json_char, json_string_body, style_of
 from llmask.regex.code_points import JOIN_SURROGATES, SURROGATE_PAIR, CodePointSet
 from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import FEW, literals_node, words_node
+
+from ..reading.pointers import Path, pointer
 
 Made = TypeVar("Made")
 QUOTE = b'"'

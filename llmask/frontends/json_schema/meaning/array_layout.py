@@ -8,19 +8,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from llmask.errors import GrammarError
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, count_range, members_of
-from llmask.frontends.json_schema.reading.keywords import (
-    ANY_DRAFT,
-    COUNTED,
-    DRAFT_2019,
-    DRAFT_2020,
-    NOT_UNIQUE,
-    PREFIX,
-    WITHOUT_CONTAINS,
-    Shape,
-)
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
+
+from ..reading.keywords import ANY_DRAFT, COUNTED, DRAFT_2019, DRAFT_2020, NOT_UNIQUE, PREFIX, WITHOUT_CONTAINS, Shape
+from ..reading.pointers import Path, pointer
+from .context import Context
+from .place import Part, SchemaAt, count_range, members_of
 
 
 def items_of(context: Context, schema: dict[Any, Any], path: Path) -> tuple[list[SchemaAt], SchemaAt]:

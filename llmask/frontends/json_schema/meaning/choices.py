@@ -20,40 +20,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.numbers import number_node
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.conjunction import (
-    add_schema,
-    conjunction_of,
-    name_language,
-    strings_of,
-    with_alternative,
-)
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key, fulfilling
-from llmask.frontends.json_schema.meaning.marks import (
-    Marks,
-    exclude_each_other,
-    listed_under,
-    marks_of,
-    marks_of_parts,
-    pairs_left,
-)
-from llmask.frontends.json_schema.meaning.object_layout import key_schemas
-from llmask.frontends.json_schema.meaning.place import (
-    Choice,
-    Conjunction,
-    Part,
-    SchemaAt,
-    count_range,
-    required_by,
-    types_of,
-)
-from llmask.frontends.json_schema.meaning.scalars import range_of, string_node
-from llmask.frontends.json_schema.meaning.synthetic import of_types
-from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.work import spend
+
+from ..lexical.numbers import number_node
+from ..reading.pointers import Path
+from .array_layout import ArrayLayout
+from .conjunction import add_schema, conjunction_of, strings_of, with_alternative
+from .context import Context
+from .instances import allowed_values, equality_key, fulfilling
+from .marks import Marks, exclude_each_other, listed_under, marks_of, marks_of_parts, pairs_left
+from .object_layout import key_schemas
+from .place import Choice, Conjunction, Part, SchemaAt, count_range, required_by, types_of
+from .scalars import range_of
+from .synthetic import of_types
 
 IMPLICATION_WORK = 8  # units to compare an alternative with what holds
 
@@ -87,40 +66,6 @@ def settle(context: Context, conjunction: Conjunction) -> Conjunction:
             conjunction = conjunction.copy()
             conjunction.false_at = choice.path
     return conjunction
-
-
-def settle_strings(context: Context, conjunction: Conjunction) -> Conjunction:
-    """The same of a place that holds strings only, decided by their languages: exact, and dearer than marks."""
-    nodes = context.nodes
-    here = string_node(context, conjunction.parts)
-    most = string_node(context, conjunction.parts, is_most=True)
-    kept = []
-    for choice in conjunction.choices:
-        left: dict[int, SchemaAt] = {}
-        is_implied = False
-        for member in choice.schemas if choice.keyword == "anyOf" else ():
-            language = name_language(context, [member])
-            if not _is_empty(context, [here, language]):
-                left.setdefault(language, member)
-            is_implied = is_implied or _is_empty(context, [most, nodes.complement(language)])
-        if choice.keyword != "anyOf":
-            kept.append(choice)
-        elif not is_implied:
-            kept.append(choice._replace(schemas=list(left.values())))
-    settled = conjunction.copy()
-    settled.choices = kept
-    return settled
-
-
-def _is_empty(context: Context, languages: list[int]) -> bool:
-    """Whether no string is in all of `languages`; False also where that is too dear to find out."""
-    nodes = context.nodes
-    context.check_nodes()
-    try:
-        return nodes.is_empty(nodes.intersect(languages))
-    except LimitExceeded:
-        spend(0)  # where all work is spent nothing else can be tried
-        return False
 
 
 def _is_implied(context: Context, parts: list[Part], marks: Marks, member: SchemaAt) -> bool:

@@ -19,17 +19,18 @@ from collections.abc import Hashable
 from typing import Any
 
 from llmask.errors import GrammarError
-from llmask.frontends.json_schema.lexical.strings import any_spelling, spellings_of
-from llmask.frontends.json_schema.meaning.context import REFERENCES, Context, circle
-from llmask.frontends.json_schema.meaning.evaluated import cases_of
-from llmask.frontends.json_schema.meaning.negation import negations
-from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, SchemaAt, members_of, types_of
-from llmask.frontends.json_schema.meaning.scalars import string_node
-from llmask.frontends.json_schema.meaning.synthetic import all_of, negated
-from llmask.frontends.json_schema.reading.hints import REMEDIES
-from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.work import spend
+
+from ..lexical.strings import any_spelling, free_string, spellings_of
+from ..reading.hints import REMEDIES
+from ..reading.keywords import ALL_OF, ANY_OF, NOT
+from ..reading.pointers import Path, pointer
+from .context import REFERENCES, Context, circle
+from .evaluated import cases_of
+from .negation import negations
+from .place import Choice, Conjunction, SchemaAt, members_of, types_of
+from .scalars import string_node
+from .synthetic import all_of, negated
 
 MERGE_WORK = 10  # an alternative merged with what is beside it, besides the schemas in it: they are looked at again
 
@@ -130,27 +131,13 @@ def _add_any(
     context: Context, conjunction: Conjunction, schemas: list[SchemaAt], path: Path, open_ids: tuple[Hashable, ...]
 ) -> None:
     """Let at least one of `schemas` hold."""
-    schemas = _flattened(context, schemas)
+    schemas = [member for member in schemas if member[0] is not False]
     if not schemas:
         conjunction.false_at = path
     elif len(schemas) == 1:
         _add(context, conjunction, *schemas[0], open_ids)
     elif not any(schema is True for schema, _ in schemas):
         conjunction.choices.append(Choice("anyOf", path, schemas, len(conjunction.parts)))
-
-
-def _flattened(context: Context, schemas: list[SchemaAt]) -> list[SchemaAt]:
-    """The same alternatives with those that are nothing but alternatives themselves in their place."""
-    found: list[SchemaAt] = []
-    for schema, path in schemas:
-        in_place = context.shape(schema, path).in_place if type(schema) is dict else ()
-        if in_place == ("anyOf",):
-            found += members_of(schema, path, "anyOf")
-        elif in_place == (ANY_OF,):
-            found += schema[ANY_OF]
-        elif schema is not False:
-            found.append((schema, path))
-    return found
 
 
 def _add_negation(
@@ -235,7 +222,7 @@ def strings_of(context: Context, conjunction: Conjunction, is_most: bool = False
     for keyword, _, schemas, _ in conjunction.choices:
         languages = [name_language(context, [schema], is_most) for schema in schemas]
         if keyword == "anyOf":
-            members.append(nodes.union(languages))
+            members += [] if free_string(nodes) in languages else [nodes.union(languages)]
         else:
             others = [name_language(context, [schema], not is_most) for schema in schemas]
             members.append(exactly_one(context, languages, others))

@@ -13,20 +13,21 @@ from contextlib import contextmanager
 from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
-from llmask.frontends.json_schema.formats import FORMATS
-from llmask.frontends.json_schema.lexical.lexemes import Punctuation, lexemes_of_types, punctuation_of
-from llmask.frontends.json_schema.lexical.strings import Made, literal_string
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.meaning.satisfiable import Need
-from llmask.frontends.json_schema.reading.hints import hints_of, schema_help, suspects_of, value_help
-from llmask.frontends.json_schema.reading.keywords import UNCHECKED, Internal, Shape, is_names
-from llmask.frontends.json_schema.reading.options import SchemaOptions
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.reading.references import References
 from llmask.grammar.kinds import RuleId, StateId
 from llmask.grammar.rules import Rules
 from llmask.regex.nodes import RegexNodes
 from llmask.work import spend
+
+from ..formats import FORMATS
+from ..lexical.lexemes import lexemes_of_types, punctuation_of
+from ..lexical.strings import Made, literal_string
+from ..reading.hints import hints_of, schema_help, suspects_of, value_help
+from ..reading.keywords import UNCHECKED, Internal, Shape, is_names
+from ..reading.options import SchemaOptions
+from ..reading.pointers import Path, pointer
+from ..reading.references import References
+from .place import SchemaAt
+from .satisfiable import Need
 
 WriteVariant = Callable[[list[bytes]], RuleId | None]
 MAX_SHAPES = 100_000
@@ -55,7 +56,7 @@ class Context:
         "__weakref__", "_first_node", "_max_work", "_seen", "_shape_of", "_shapes", "_synthetic", "_work", "counted",
         "draft", "following", "format_key", "format_patterns", "hints", "is_in_order", "items_seen", "keys",
         "lexeme_of_type", "needs", "nodes", "options", "punctuation", "reasons", "references", "rules", "schema",
-        "shares_places", "stricter", "value_nodes", "variants", "void", "warnings",
+        "shares_places", "stricter", "variants", "void", "warnings",
     )  # fmt: skip
 
     def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
@@ -73,7 +74,10 @@ class Context:
         self.shares_places = False
         self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
         self.needs: dict[StateId, Need] = {}  # of objects whose guards ask for members, by the last state
-        self.punctuation, self.lexeme_of_type, self._shapes, self.keys = _shared(nodes, options.numbers, self.draft)
+        self.punctuation = punctuation_of(nodes)
+        self.lexeme_of_type = lexemes_of_types(nodes, options.numbers)
+        self._shapes = _shapes(nodes, self.draft)
+        self.keys: dict[str, int] = nodes.remembered((__name__, "keys"))
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
         self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
         self.variants: dict[RuleId, WriteVariant] = {}  # who writes a rule without some texts
@@ -82,7 +86,6 @@ class Context:
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema
         self.items_seen: dict[int, tuple[Path, list[SchemaAt], SchemaAt]] = {}  # path and `items_of`, by identity, too
         self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
-        self.value_nodes: dict[str | int, int] = {}  # of listed integers and strings that are alone in their list
         self._synthetic: dict[Hashable, Any] = {}
         self.begin()
         self._max_work = options.limits.max_schema_keywords
@@ -292,19 +295,6 @@ class Context:
 def _shapes(nodes: RegexNodes, draft: int) -> dict[tuple[Any, ...], Shape]:
     """What was found out about keys that schemas have together, in any schema of the store."""
     return nodes.remembered((__name__, "shapes", draft))
-
-
-def _shared(
-    nodes: RegexNodes, numbers: str, draft: int
-) -> tuple[Punctuation, dict[str, int], dict[tuple[Any, ...], Shape], dict[str, int]]:
-    """What all schemas of a store have in common: lexemes, lexemes of types, shapes, lexemes of declared keys."""
-    key = (__name__, numbers, draft)
-    found: Any = nodes.memo.get(key)
-    if found is None:
-        keys = nodes.remembered((__name__, "keys"))
-        lexemes = punctuation_of(nodes, numbers), lexemes_of_types(nodes, numbers)
-        found = nodes.memo[key] = (*lexemes, _shapes(nodes, draft), keys)
-    return found  # type: ignore[no-any-return]
 
 
 def _require_tag(schema: dict[str, Any]) -> None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmask.frontends.json_schema.meaning.context import shown
-from llmask.frontends.json_schema.meaning.instances import allowed_values, type_of
-from llmask.frontends.json_schema.meaning.place import Part
-from llmask.frontends.json_schema.reading.keywords import KEYWORDS, NUMERIC, STRING, is_number
-from llmask.frontends.json_schema.reading.pointers import Path, keys_of
+from ..reading.keywords import KEYWORDS, NUMERIC, STRING, is_number
+from ..reading.pointers import Path, keys_of
+from .context import shown
+from .instances import allowed_values, type_of
+from .place import Part
 
 BOUNDS = {
     "string": (("minLength",), ("maxLength",)),

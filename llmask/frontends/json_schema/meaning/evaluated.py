@@ -24,13 +24,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.meaning.array_layout import items_of
-from llmask.frontends.json_schema.meaning.context import Context, circle
-from llmask.frontends.json_schema.meaning.place import SchemaAt, members_of
-from llmask.frontends.json_schema.meaning.synthetic import negated
-from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_DRAFT, ANY_OF, DRAFT_2020, NOT, PREFIX, Shape
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.work import spend
+
+from ..reading.keywords import ALL_OF, ANY_DRAFT, ANY_OF, DRAFT_2020, NOT, PREFIX, Shape
+from ..reading.pointers import Path, pointer
+from .array_layout import items_of
+from .context import Context, circle
+from .place import SchemaAt, members_of
+from .synthetic import negated
 
 
 class Case(NamedTuple):
@@ -180,16 +181,14 @@ class _Cases:
         context = self.context
         if keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
             return [self.of(*context.target(keyword, schema, path))]
-        if keyword == "allOf":
-            return [self.of(*member) for member in members_of(schema, path, "allOf")]
-        if keyword is ALL_OF:
-            return [self.of(*member) for member in schema[ALL_OF]]
-        if keyword is ANY_OF:
-            return [self._any_of(schema[ANY_OF])]
-        if keyword is NOT:
-            return [[Case((negated(context, *schema[NOT]),))]]
-        if keyword == "anyOf":
-            return [self._any_of(members_of(schema, path, "anyOf"))]
+        if keyword == "allOf" or keyword is ALL_OF:
+            members = schema[ALL_OF] if keyword is ALL_OF else members_of(schema, path, "allOf")
+            return [self.of(*member) for member in members]
+        if keyword == "anyOf" or keyword is ANY_OF:
+            return [self._any_of(schema[ANY_OF] if keyword is ANY_OF else members_of(schema, path, "anyOf"))]
+        if keyword == "not" or keyword is NOT:
+            refused = schema[NOT] if keyword is NOT else (schema["not"], (path, "not"))
+            return [[Case((negated(context, *refused),))]]
         if keyword == "oneOf":
             return [self._one_of(members_of(schema, path, "oneOf"))]
         if keyword == "if":
@@ -199,8 +198,6 @@ class _Cases:
             otherwise = self.of(schema.get("else", True), (path, "else"))
             fails = Case((negated(context, *condition),))
             return [[*self.product(holds, then, path), *(fails.and_(case) for case in otherwise)]]
-        if keyword == "not":
-            return [[Case((negated(context, schema["not"], (path, "not")),))]]
         choices = []
         for name, needed in schema[keyword].items():
             absent = Case((({"properties": {name: False}}, path),))

@@ -17,27 +17,22 @@ from itertools import product
 from math import ceil, floor
 from typing import Any
 
-from llmask.frontends.json_schema.lexical.number_machines import MAX_DIGITS
-from llmask.frontends.json_schema.lexical.numbers import NumberRange
-from llmask.frontends.json_schema.lexical.strings import free_string, once
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.choices import is_void, settle
-from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.instances import (
-    allowed_values,
-    equality_key,
-    fulfilling,
-    fulfilling_all,
-    listed_by,
-)
-from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, layout_of
-from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
-from llmask.frontends.json_schema.meaning.scalars import range_of, string_node
 from llmask.frontends.regex.json_strings import RAW, SHORT_ESCAPES
 from llmask.regex.code_points import TEXT, CodePointSet
 from llmask.regex.nodes import RegexNodes
 from llmask.regex.utf8 import utf8_char
+
+from ..lexical.number_machines import MAX_DIGITS
+from ..lexical.numbers import NumberRange
+from ..lexical.strings import free_string, once
+from .array_layout import ArrayLayout
+from .choices import is_void, settle
+from .conjunction import conjunction_of, with_alternative
+from .context import Context
+from .instances import allowed_values, equality_key, fulfilling, fulfilling_all, listed_by
+from .object_layout import Cell, Entry, layout_of
+from .place import Conjunction, Part, SchemaAt, types_of
+from .scalars import range_of, string_node
 
 MAX_ALTERNATIVES = 64  # besides those that list values
 MAX_DEPTH = 3

@@ -16,18 +16,19 @@ from decimal import Decimal
 from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.json_schema.lexical.listed_numbers import exact_decimal
-from llmask.frontends.json_schema.lexical.numbers import NumberRange
-from llmask.frontends.json_schema.lexical.strings import free_string
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.object_layout import key_schemas, keys_node
-from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
-from llmask.frontends.json_schema.meaning.scalars import matches_pattern, range_of, string_node
-from llmask.frontends.json_schema.reading.keywords import EXCEPT, SOME_KEY, is_number
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.work import spend
+
+from ..lexical.listed_numbers import exact_decimal
+from ..lexical.numbers import NumberRange
+from ..lexical.strings import free_string
+from ..reading.keywords import EXCEPT, SOME_KEY, is_number
+from ..reading.pointers import Path, pointer
+from .array_layout import ArrayLayout
+from .conjunction import conjunction_of
+from .context import Context
+from .object_layout import key_schemas, keys_node
+from .place import Conjunction, Part, SchemaAt, types_of
+from .scalars import matches_pattern, range_of, string_node
 
 MAX_VALUE_DEPTH = 100
 DEEP, KEY_WORK = 2, 2  # units for a member of what is so deep in a value: parts that are shared are read many times

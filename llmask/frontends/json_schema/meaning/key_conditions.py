@@ -20,20 +20,21 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded, UnsupportedSchema
-from llmask.frontends.json_schema.meaning.choices import is_void
-from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, is_false
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.finite import with_few_keys_declared
-from llmask.frontends.json_schema.meaning.instances import equality_key, fulfilling_all, listed_by
-from llmask.frontends.json_schema.meaning.marks import Marks, exclude_each_other, marks_of
-from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, divided_keys, keys_node
-from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt, count_range, types_of
-from llmask.frontends.json_schema.meaning.scalars import pattern_string
-from llmask.frontends.json_schema.meaning.synthetic import KeySet, negated, same_schema
-from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, EXCEPT, NOT, SOME_KEY
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.grammar.diagrams import FALSE, TRUE, Condition, Diagrams
 from llmask.work import share, spend
+
+from ..reading.keywords import EVERY_KEY, EXCEPT, NOT, SOME_KEY
+from ..reading.pointers import Path, pointer
+from .choices import is_void
+from .conjunction import conjunction_of, is_false
+from .context import Context
+from .finite import with_few_keys_declared
+from .instances import equality_key, fulfilling_all, listed_by
+from .marks import Marks, exclude_each_other, marks_of
+from .object_layout import Cell, Entry, divided_keys, keys_node
+from .place import Choice, Conjunction, Part, SchemaAt, count_range, types_of
+from .scalars import pattern_string
+from .synthetic import KeySet, negated, same_schema
 
 SHARE = 2  # reading alternatives may take this part of the work, so that some is left to write them one by one
 COUNTS = {"type", "minProperties", "maxProperties", "minItems", "maxItems"}

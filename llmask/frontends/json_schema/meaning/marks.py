@@ -18,14 +18,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import Any, NamedTuple
 
-from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key
-from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, required_by, types_of
-from llmask.frontends.json_schema.meaning.synthetic import same_schema
-from llmask.frontends.json_schema.reading.keywords import EXCEPT, NOT
-from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.work import spend
+
+from ..reading.keywords import EXCEPT, NOT
+from ..reading.pointers import Path
+from .conjunction import conjunction_of
+from .context import Context
+from .instances import allowed_values, equality_key
+from .place import Part, SchemaAt, required_by, types_of
+from .synthetic import same_schema
 
 
 class Marks(NamedTuple):

@@ -21,13 +21,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Set
 from typing import Any
 
-from llmask.frontends.json_schema.meaning.array_layout import counted_of, items_of
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.evaluated import cases_of
-from llmask.frontends.json_schema.meaning.place import ALL_TYPES, Part, SchemaAt, members_of, required_by
-from llmask.frontends.json_schema.meaning.scalars import format_of
-from llmask.frontends.json_schema.meaning.synthetic import KeySet, all_of, negated, schema_of_value
-from llmask.frontends.json_schema.reading.keywords import (
+from llmask.work import spend
+
+from ..reading.keywords import (
     ALL_OF,
     ANY_OF,
     COUNTED,
@@ -43,13 +39,19 @@ from llmask.frontends.json_schema.reading.keywords import (
     PREFIX,
     SOME_KEY,
     SPELLED,
+    Internal,
     Shape,
 )
-from llmask.frontends.json_schema.reading.pointers import Path
-from llmask.work import spend
+from ..reading.pointers import Path
+from .array_layout import counted_of, items_of
+from .context import Context
+from .evaluated import cases_of
+from .place import ALL_TYPES, Part, SchemaAt, members_of, required_by
+from .scalars import format_of
+from .synthetic import KeySet, all_of, negated, schema_of_value
 
 GATHERED_WORK = 10  # units for each schema that one takes in, the first two left aside
-Negation = Callable[["Context", dict[Any, Any], Path, Shape], Iterator["SchemaAt"]]
+Negation = Callable[[Context, dict[Any, Any], Path, Shape], Iterator[SchemaAt]]
 
 
 def negations(context: Context, schema: dict[Any, Any], path: Path, held: Set[Hashable]) -> list[SchemaAt]:
@@ -69,7 +71,7 @@ def negations(context: Context, schema: dict[Any, Any], path: Path, held: Set[Ha
 def _negations(context: Context, together: list[Part], path: Path) -> list[SchemaAt]:
     if len(together) == 1 and together[0][2].has_unevaluated:
         schema, at, _ = together[0]
-        return [({ALL_OF: [negated(context, *case) for case in cases_of(context, schema, at)]}, path)]
+        return [_none_of(context, cases_of(context, schema, at), path)]
     found, told = _told_apart(context, together)
     others: list[SchemaAt] = []
     for one, at, shape in together:
@@ -151,13 +153,28 @@ def _wrong(context: Context, name: str, member: Any, at: Path, is_required: bool
     return {"type": "object", "required": [name], "properties": {name: value}}, at
 
 
+def _one(make: Callable[[Context, dict[Any, Any], Path], SchemaAt]) -> Negation:
+    """Negates a keyword by one schema."""
+    return lambda context, schema, path, shape: iter((make(context, schema, path),))
+
+
 def _opposite(kind: str, keyword: Any, opposite: Any) -> Negation:
     """Negates a keyword of one type by another one that asks the contrary of the same value."""
+    return _one(lambda context, schema, path: ({"type": kind, opposite: schema[keyword]}, path))
 
-    def negation(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-        yield {"type": kind, opposite: schema[keyword]}, path
 
-    return negation
+def _opposite_keys(keyword: Internal, opposite: Internal) -> Negation:
+    """Negates what is said of a set of keys."""
+
+    def make(context: Context, schema: dict[Any, Any], path: Path) -> SchemaAt:
+        keys, member = schema[keyword]
+        return {"type": "object", opposite: (keys, negated(context, *member))}, path
+
+    return _one(make)
+
+
+def _none_of(context: Context, schemas: list[SchemaAt], path: Path) -> SchemaAt:
+    return {ALL_OF: [negated(context, *member) for member in schemas]}, path
 
 
 def _counts(kind: str, least: str, greatest: str) -> Negation:
@@ -215,19 +232,11 @@ def _except(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) 
 # --- other schemas of the same value
 
 
-def _any_of(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {ALL_OF: [negated(context, *member) for member in members_of(schema, path, "anyOf")]}, path
-
-
 def _one_of(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
     schemas = members_of(schema, path, "oneOf")
-    yield {ALL_OF: [negated(context, *member) for member in schemas]}, path
+    yield _none_of(context, schemas, path)
     for one, other in context.overlapping(schemas):
         yield {ALL_OF: [schemas[one], schemas[other]]}, path
-
-
-def _not(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield schema["not"], (path, "not")
 
 
 def _if(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
@@ -250,19 +259,6 @@ def _dependent(context: Context, schema: dict[Any, Any], path: Path, shape: Shap
             else:
                 there: SchemaAt = ({"type": "object", "required": [name]}, path)
                 yield {ALL_OF: [there, negated(context, needed, (path, keyword, name))]}, path
-
-
-def _internal_not(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield schema[NOT]
-
-
-def _internal_all(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    for member in schema[ALL_OF]:
-        yield negated(context, *member)
-
-
-def _internal_any(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {ALL_OF: [negated(context, *member) for member in schema[ANY_OF]]}, path
 
 
 # --- strings
@@ -288,10 +284,6 @@ def _bounds(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) 
             yield {"type": "number", beyond if is_open else open_beyond: schema[bound]}, path
         if exclusive is not None and type(exclusive) is not bool:
             yield {"type": "number", beyond: exclusive}, path
-
-
-def _no_integer(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"type": "integer"}, path
 
 
 # --- arrays
@@ -358,44 +350,35 @@ def _names(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -
     yield {"type": "object", SOME_KEY: (refused, (True, path))}, path
 
 
-def _some_key(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    keys, member = schema[SOME_KEY]
-    yield {"type": "object", EVERY_KEY: (keys, negated(context, *member))}, path
-
-
-def _every_key(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    keys, member = schema[EVERY_KEY]
-    yield {"type": "object", SOME_KEY: (keys, negated(context, *member))}, path
-
-
-def _followed(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    return iter(())  # it asserts nothing
-
-
 NEGATIONS: dict[Any, Negation] = {
     "type": _type, "enum": _values, "const": _values, EXCEPT: _except, SPELLED: _except,
-    "anyOf": _any_of, "oneOf": _one_of, "not": _not, "if": _if,
+    "anyOf": _one(lambda context, schema, path: _none_of(context, members_of(schema, path, "anyOf"), path)),
+    ANY_OF: _one(lambda context, schema, path: _none_of(context, schema[ANY_OF], path)),
+    ALL_OF: lambda context, schema, path, shape: (negated(context, *member) for member in schema[ALL_OF]),
+    "oneOf": _one_of, "if": _if,
+    "not": _one(lambda context, schema, path: (schema["not"], (path, "not"))),
+    NOT: _one(lambda context, schema, path: schema[NOT]),
     "dependentSchemas": _dependent, "dependentRequired": _dependent, "dependencies": _dependent,
-    NOT: _internal_not, ALL_OF: _internal_all, ANY_OF: _internal_any,
     "minLength": _LENGTHS, "maxLength": _LENGTHS,
     "pattern": _opposite("string", "pattern", NO_PATTERN), NO_PATTERN: _opposite("string", NO_PATTERN, "pattern"),
     "format": _format, NO_FORMAT: _opposite("string", NO_FORMAT, "format"),
     "minimum": _bounds, "maximum": _bounds, "exclusiveMinimum": _bounds, "exclusiveMaximum": _bounds,
     "multipleOf": _opposite("number", "multipleOf", NO_MULTIPLE),
-    NO_MULTIPLE: _opposite("number", NO_MULTIPLE, "multipleOf"), NO_INTEGER: _no_integer,
+    NO_MULTIPLE: _opposite("number", NO_MULTIPLE, "multipleOf"),
+    NO_INTEGER: _one(lambda context, schema, path: ({"type": "integer"}, path)),
     "items": _items, "additionalItems": _items, "prefixItems": _items, PREFIX: _items,
     "minItems": _NUMBERS_OF_ITEMS, "maxItems": _NUMBERS_OF_ITEMS, "contains": _counted, COUNTED: _counted,
     "uniqueItems": _unique, NOT_UNIQUE: _opposite("array", NOT_UNIQUE, "uniqueItems"),
-    "patternProperties": _other_keys, "additionalProperties": _other_keys,
-    "propertyNames": _names, "minProperties": _NUMBERS_OF_KEYS,
-    "maxProperties": _NUMBERS_OF_KEYS, SOME_KEY: _some_key, EVERY_KEY: _every_key, FOLLOWED: _followed,
+    "patternProperties": _other_keys, "additionalProperties": _other_keys, "propertyNames": _names,
+    "minProperties": _NUMBERS_OF_KEYS, "maxProperties": _NUMBERS_OF_KEYS,
+    SOME_KEY: _opposite_keys(SOME_KEY, EVERY_KEY), EVERY_KEY: _opposite_keys(EVERY_KEY, SOME_KEY),
 }  # fmt: skip
 
 _TAKEN_IN = "`gathered` takes in what it names or lists, which is negated beside the schema"
 _OF_OBJECTS = "`_properties` negates it, for all schemas that hold together"
 _OF_CASES = "the cases of such a schema are negated, which hold it (`evaluated.cases_of`)"
 # Keywords without an entry above, and why. Any other keyword is refused where it is negated.
-WITHOUT_NEGATION: dict[str, str] = {
+WITHOUT_NEGATION: dict[Any, str] = {
     "$ref": _TAKEN_IN, "$dynamicRef": _TAKEN_IN, "$recursiveRef": _TAKEN_IN, "allOf": _TAKEN_IN,
     "properties": _OF_OBJECTS, "required": _OF_OBJECTS,
     "unevaluatedProperties": _OF_CASES, "unevaluatedItems": _OF_CASES,
@@ -403,5 +386,5 @@ WITHOUT_NEGATION: dict[str, str] = {
     "else": '"if" negates it, and without it asserts nothing',
     "minContains": '"contains" negates it, and without it asserts nothing',
     "maxContains": '"contains" negates it, and without it asserts nothing',
-    "$defs": "it asserts nothing", "definitions": "it asserts nothing",
+    "$defs": "it asserts nothing", "definitions": "it asserts nothing", FOLLOWED: "it asserts nothing",
 }  # fmt: skip

@@ -14,15 +14,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.strings import free_string, other_strings, spellings_of
-from llmask.frontends.json_schema.meaning.conjunction import is_false, name_language
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, count_range
-from llmask.frontends.json_schema.meaning.scalars import matches_pattern, pattern_string
-from llmask.frontends.json_schema.meaning.synthetic import KeySet, same_schema
-from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, SOME_KEY
-from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.work import spend
+
+from ..lexical.strings import free_string, other_strings, spellings_of
+from ..reading.keywords import EVERY_KEY, SOME_KEY
+from ..reading.pointers import pointer
+from .conjunction import is_false, name_language
+from .context import Context
+from .place import Part, SchemaAt, count_range
+from .scalars import matches_pattern, pattern_string
+from .synthetic import KeySet, same_schema
 
 MAX_CELLS = 512  # sets of free keys that the same patterns match
 CELL_WORK = 50  # two exact tests of emptiness, counted in subschemas visited

@@ -15,10 +15,11 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.reading.keywords import Shape
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.grammar.kinds import UNBOUNDED
 from llmask.work import spend
+
+from ..reading.keywords import Shape
+from ..reading.pointers import Path, pointer
 
 SchemaAt = tuple[Any, Path]
 Part = tuple[dict[Any, Any], Path, Shape]  # a schema object, its place, what its keys say

@@ -15,21 +15,14 @@ from __future__ import annotations
 from typing import Any
 
 from llmask.errors import LlmaskError
-from llmask.frontends.json_schema.formats import AT_MOST, FORMATS, PREPARED
-from llmask.frontends.json_schema.lexical.number_machines import MAY, MUST, NEVER
-from llmask.frontends.json_schema.lexical.numbers import NumberRange, number_node, number_range
-from llmask.frontends.json_schema.lexical.strings import (
-    QUOTE,
-    any_spelling,
-    free_string,
-    once,
-    quoted,
-    spellings_of,
-    usual_string,
-)
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.place import Part, count_range
-from llmask.frontends.json_schema.reading.keywords import (
+from llmask.frontends.regex import compile_pattern
+from llmask.frontends.regex.json_strings import json_string_body, spell_json, style_of
+
+from ..formats import AT_MOST, FORMATS, PREPARED
+from ..lexical.number_machines import MAY, MUST, NEVER
+from ..lexical.numbers import NumberRange, number_node, number_range
+from ..lexical.strings import QUOTE, any_spelling, free_string, once, quoted, spellings_of, usual_string
+from ..reading.keywords import (
     EXCEPT,
     NO_FORMAT,
     NO_INTEGER,
@@ -39,9 +32,9 @@ from llmask.frontends.json_schema.reading.keywords import (
     WITHOUT_CONTAINS,
     is_number,
 )
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.regex import compile_pattern
-from llmask.frontends.regex.json_strings import json_string_body, spell_json, style_of
+from ..reading.pointers import Path, pointer
+from .context import Context
+from .place import Part, count_range
 
 
 def pattern_string(context: Context, pattern: str, where: Path, keyword: str, is_negated: bool = False) -> int:
@@ -223,11 +216,11 @@ def scalar_node(context: Context, kind: str, parts: list[Part]) -> int:
 
 def _constants(context: Context, kind: str, parts: list[Part]) -> int:
     """Lexeme of `null`, or of those booleans that are not excepted."""
-    nodes, lexemes = context.nodes, context.punctuation
+    nodes, lexemes = context.nodes, context.lexeme_of_type
     excepted = [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT]]
     if kind == "null":
-        return nodes.EMPTY if any(value is None for value in excepted) else lexemes.null
+        return nodes.EMPTY if any(value is None for value in excepted) else lexemes["null"]
     left = [value for value in (True, False) if not any(value is other for other in excepted)]
     if len(left) == 2:
-        return lexemes.boolean
+        return lexemes["boolean"]
     return nodes.union([nodes.literal(b"true" if value else b"false") for value in left])

@@ -21,12 +21,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from llmask.frontends.json_schema.meaning.array_layout import items_of
-from llmask.frontends.json_schema.meaning.context import REFERENCES, Context
-from llmask.frontends.json_schema.meaning.place import SchemaAt, members_of
-from llmask.frontends.json_schema.meaning.scalars import matches_pattern, pattern_string
-from llmask.frontends.json_schema.reading.keywords import ARRAY, KEYWORDS, NUMERIC, OBJECT, REF_ALONE, STRING
-from llmask.frontends.json_schema.reading.pointers import Path, keys_of
+from ..reading.keywords import ARRAY, KEYWORDS, NUMERIC, OBJECT, REF_ALONE, STRING
+from ..reading.pointers import Path, keys_of
+from .array_layout import items_of
+from .context import REFERENCES, Context
+from .place import SchemaAt, members_of
+from .scalars import matches_pattern, pattern_string
 
 SYNTAX = re.compile(r"[\\^$.*+?()[\]{}|/]")  # characters that mean something in a pattern
 VALUE, KEY = "value", "key"  # what the narrower schemas of a keyword speak about

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT, PREFIX
-from llmask.frontends.json_schema.reading.pointers import Path
+from ..reading.keywords import ALL_OF, ANY_OF, NOT, PREFIX
+from ..reading.pointers import Path
+from .context import Context
+from .place import SchemaAt
 
 
 class KeySet(NamedTuple):

@@ -19,7 +19,8 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from llmask.errors import GrammarError, LlmaskError, how_to_install
-from llmask.frontends.json_schema.reading.type_schemas import generator
+
+from .type_schemas import generator
 
 EXTRA = f"{how_to_install('pydantic')}, or give the schema as a dict or JSON text"
 BOUNDS = ("gt", "ge", "lt", "le", "multiple_of", "pattern", "min_length", "max_length")

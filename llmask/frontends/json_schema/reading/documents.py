@@ -19,8 +19,9 @@ import re
 from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema, how_to_install
-from llmask.frontends.json_schema.reading.inputs import digest_of
-from llmask.frontends.json_schema.reading.keywords import (
+
+from .inputs import digest_of
+from .keywords import (
     ANY_DRAFT,
     DRAFT_4,
     DRAFT_2019,
@@ -33,9 +34,9 @@ from llmask.frontends.json_schema.reading.keywords import (
     left_out,
     without,
 )
-from llmask.frontends.json_schema.reading.owned import Copies, owned
-from llmask.frontends.json_schema.reading.pointers import ROOT, Path, Resource, keys_of, pointer
-from llmask.frontends.json_schema.reading.registries import Taken, registered_draft
+from .owned import Copies, owned
+from .pointers import ROOT, Path, Resource, keys_of, pointer
+from .registries import Taken, registered_draft
 
 # scheme, authority, path, query; every text without "#" matches
 _PARTS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)?(//[^/?]*)?([^?]*)(\?.*)?", re.DOTALL)

@@ -22,7 +22,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from llmask.frontends.json_schema.reading.keywords import (
+from llmask.frontends.regex.contradictions import posix_class
+
+from .keywords import (
     BOOLEAN,
     COUNT,
     KEYWORDS,
@@ -37,8 +39,7 @@ from llmask.frontends.json_schema.reading.keywords import (
     TYPE_NAMES,
     Shape,
 )
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.regex.contradictions import posix_class
+from .pointers import Path, pointer
 
 # Annotations of the specification and of OpenAPI, and what others write often: known, so no mistakes.
 KNOWN = frozenset((

@@ -19,9 +19,10 @@ from hashlib import blake2b
 from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.json_schema.reading.described import described
-from llmask.frontends.json_schema.reading.owned import owned
-from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
+
+from .described import described
+from .owned import owned
+from .pointers import ROOT, Path, pointer
 
 ONE_WORD = re.compile(r"[a-z_]{1,30}")
 CONTAINERS = frozenset((dict, list, tuple))

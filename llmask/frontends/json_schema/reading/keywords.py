@@ -60,10 +60,6 @@ def _is_schema(value: Any) -> bool:
     return type(value) is dict or type(value) is bool
 
 
-def _is_schemas(value: Any) -> bool:
-    return type(value) is list and bool(value)
-
-
 def _is_mapping(value: Any) -> bool:
     return type(value) is dict and set(map(type, value)) <= ONLY_TEXT
 
@@ -73,16 +69,12 @@ def is_names(value: Any) -> bool:
     return type(value) is list and set(map(type, value)) <= ONLY_TEXT
 
 
-def _is_text(value: Any) -> bool:
-    return type(value) is str
-
-
 Check = tuple[Callable[[Any], bool], str]
-TEXT: Check = (_is_text, "a string")
+TEXT: Check = (lambda value: type(value) is str, "a string")
 COUNT: Check = (is_count, "a non-negative integer")
 NUMBER: Check = (is_number, "a number")
 SCHEMA: Check = (_is_schema, "a schema (an object or a boolean)")
-SCHEMAS: Check = (_is_schemas, "a list of schemas with at least one member")
+SCHEMAS: Check = (lambda value: type(value) is list and bool(value), "a list of schemas with at least one member")
 MAPPING: Check = (_is_mapping, "an object whose values are schemas")
 NAMES: Check = (is_names, "a list of names")
 BOOLEAN: Check = (lambda value: type(value) is bool, "true or false")
@@ -316,29 +308,25 @@ class Shape:
 
 # --- $vocabulary
 
-# Where schemas are, in whichever draft: what one of them does not know does no harm, as its references lead nowhere.
-SCHEMAS_IN_VALUE = frozenset((
-    "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
-    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
-))  # fmt: skip
-SCHEMAS_IN_LIST = frozenset(("allOf", "anyOf", "items", "oneOf", "prefixItems"))
-SCHEMAS_IN_MAP = frozenset((
-    "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties",
-))  # fmt: skip
 
-KEYWORDS_OF = {
-    "applicator": (SCHEMAS_IN_VALUE | SCHEMAS_IN_LIST | SCHEMAS_IN_MAP) - frozenset((
-        "$defs", "definitions", "contentSchema", "unevaluatedItems", "unevaluatedProperties",
-    )),
-    "validation": frozenset((
-        "type", "const", "enum", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum",
-        "maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxContains", "minContains",
-        "maxProperties", "minProperties", "required", "dependentRequired",
-    )),
-    "unevaluated": frozenset(("unevaluatedItems", "unevaluatedProperties")),
-}  # fmt: skip
+def _held_by(check: Check, *others: str) -> frozenset[str]:
+    """Keywords with schemas under them, by what their values must be; in whichever draft.
+
+    What a draft does not know does no harm, as its references lead nowhere.
+    """
+    return frozenset(key for key, (_, its_check) in KEYWORDS.items() if its_check is check).union(others)
+
+
+SCHEMAS_IN_VALUE = _held_by(SCHEMA, "items", "contentSchema")
+SCHEMAS_IN_LIST = _held_by(SCHEMAS, "items")
+SCHEMAS_IN_MAP = _held_by(MAPPING, "dependencies")
+
 # What no meta-schema leaves out: the core, and `format`, which the caller's options are about.
 ALWAYS_THERE = frozenset(("$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions", "format"))
+_UNEVALUATED = frozenset(("unevaluatedItems", "unevaluatedProperties"))
+_APPLICATOR = (SCHEMAS_IN_VALUE | SCHEMAS_IN_LIST | SCHEMAS_IN_MAP) - ALWAYS_THERE - _UNEVALUATED - {"contentSchema"}
+_VALIDATION = frozenset(key for key in KEYWORDS if type(key) is str) - _APPLICATOR - _UNEVALUATED - ALWAYS_THERE
+KEYWORDS_OF = {"applicator": _APPLICATOR, "validation": _VALIDATION, "unevaluated": _UNEVALUATED}
 OTHERS = ("core", "format", "format-annotation", "format-assertion", "content", "meta-data")
 URI_2019 = "https://json-schema.org/draft/2019-09/vocab/"
 URI_2020 = "https://json-schema.org/draft/2020-12/vocab/"

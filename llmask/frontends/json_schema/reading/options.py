@@ -13,12 +13,13 @@ from typing import Any
 from llmask.arguments import as_list
 from llmask.errors import GrammarError, LlmaskError
 from llmask.forks import cached_property
-from llmask.frontends.json_schema.reading.registries import Taken
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import ESCAPES, StringStyle
 from llmask.grammar.rules import MakeVariant, Rules
 from llmask.limits import Limits
 from llmask.regex.nodes import RegexNodes
+
+from .registries import Taken
 
 LedgerEntry = tuple[str, str, str]
 

@@ -20,7 +20,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT, DRAFT_2019
+
+from .keywords import ANY_DRAFT, DRAFT_2019
 
 Path: TypeAlias = tuple[Any, ...]
 ROOT: Path = ()

@@ -21,19 +21,11 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
-from llmask.frontends.json_schema.reading.documents import Documents, join
-from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT, DRAFT_4, OPENAPI_3, draft_of
-from llmask.frontends.json_schema.reading.pointers import (
-    RECURSIVE,
-    ROOT,
-    Path,
-    Resource,
-    Scope,
-    Scopes,
-    keys_of,
-    pointer,
-)
-from llmask.frontends.json_schema.reading.registries import Taken, check_registry
+
+from .documents import Documents, join
+from .keywords import ANY_DRAFT, DRAFT_4, OPENAPI_3, draft_of
+from .pointers import RECURSIVE, ROOT, Path, Resource, Scope, Scopes, keys_of, pointer
+from .registries import Taken, check_registry
 
 SchemaAt: TypeAlias = tuple[Any, Path]
 HELP_LOCAL = "Name a place of this schema, such as #/$defs/name."

@@ -12,8 +12,9 @@ from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 from llmask.errors import GrammarError, LlmaskError, how_to_install
-from llmask.frontends.json_schema.reading.inputs import CONTAINERS, digest_of
-from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT, DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019, DRAFT_2020
+
+from .inputs import CONTAINERS, digest_of
+from .keywords import ANY_DRAFT, DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019, DRAFT_2020
 
 SPECIFICATIONS = {
     "DRAFT4": DRAFT_4,

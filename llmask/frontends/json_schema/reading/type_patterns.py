@@ -19,7 +19,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from llmask.frontends.json_schema.reading.keywords import UNCHECKED
+from .keywords import UNCHECKED
 
 Schema = Mapping[str, Any]
 Bound = tuple[Any, bool, bool]  # a value; whether it is the least one; whether it is itself left out

@@ -20,9 +20,10 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError
-from llmask.frontends.json_schema.reading import type_patterns as patterns
-from llmask.frontends.json_schema.reading.keywords import UNCHECKED
-from llmask.frontends.json_schema.reading.type_patterns import NotRegular, Whole, bounds_of
+
+from . import type_patterns as patterns
+from .keywords import UNCHECKED
+from .type_patterns import NotRegular, Whole, bounds_of
 
 if TYPE_CHECKING:
     from pydantic.json_schema import GenerateJsonSchema as Generator

@@ -20,16 +20,19 @@ state and set of kinds.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout, Counted
-from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP, COUNTED_HELP
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.meaning.synthetic import negated
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.writing.writer import Span, Writer
-from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, StateId
+from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, GuardId, RuleId
+
+from ..meaning.array_layout import ArrayLayout, Counted
+from ..meaning.contradictions import BOUNDS_HELP, COUNTED_HELP
+from ..meaning.place import SchemaAt
+from ..meaning.synthetic import negated
+from ..reading.pointers import Path, pointer
+from .writer import Span, Writer
 
 
 def emit_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
@@ -83,7 +86,12 @@ MAX_STATES = 20_000  # of one array
 WAY_WORK = 10  # an item in one way, counted in subschemas visited
 MAX_KINDS = 6  # each doubles the ways to read an item
 
+MAX_SETS = 20_000  # states, and sets of values that were read
 Counts = tuple[int, ...]
+Read = tuple[int, Counts, frozenset[Any]]  # how many items, counts, scarce values (`unique_counted_arrays`)
+
+# what was read then, what the item fulfils, the rule of new ones if it is compared with others, the guard of its comma
+Item = tuple[Read, list[SchemaAt], RuleId | None, GuardId]
 
 
 def emit_counted_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
@@ -96,7 +104,8 @@ def emit_counted_array(writer: Writer, layout: ArrayLayout, path: Path, span: Sp
     """
     if layout.high is not None and layout.low > layout.high:
         return writer.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path, COUNTED_HELP)
-    return CountingWriter(writer, layout, path, span).write()
+    CountingWriter(writer, layout, path, span).write()
+    return None
 
 
 class CountingWriter:
@@ -122,40 +131,51 @@ class CountingWriter:
                 "Use smaller minContains, maxContains, minItems and maxItems, or fewer contains.",
             )
 
-    def write(self) -> None:
-        """Write the states that can be reached, position by position."""
+    def write(self) -> bool:
+        """Write the states that can be reached, position by position; whether the array can end in one of them."""
         layout, lexemes = self.layout, self.writer.punctuation
         rules, (rule, start, end, depth) = self.writer.rules, self.span
-        first = (0, (0,) * len(self.kinds))
+        first: Read = (0, (0,) * len(self.kinds), frozenset())
         if self._may_end(first):
             opened = rules.state(rule)
             rules.scan(start, lexemes.open_array, opened)
             rules.scan(opened, lexemes.close_array, end)
-        after: dict[tuple[int, Counts], StateId] = {}  # (items read, counts) -> state after the last of them
+        after = {first: start}  # state after the last item
         waiting = [first]
         while waiting:
             here = waiting.pop()
-            n_read, counts = here
-            if layout.high is not None and n_read >= layout.high:
+            if layout.high is not None and here[0] >= layout.high:
                 continue
-            for target, schemas in self._ways(n_read, counts):
-                there = (min(n_read + 1, self.last), target)
+            for there, schemas, new, guard in self._items_after(here):
                 if there not in after:
+                    if len(after) >= MAX_SETS:
+                        raise LimitExceeded(
+                            f"an array has more than {MAX_SETS} sets of different items to tell apart",
+                            pointer(self.path),
+                            "Use smaller minContains, maxContains, minItems and maxItems, or fewer contains.",
+                        )
                     after[there] = rules.state(rule)
                     waiting.append(there)
                     if self._may_end(there):
                         rules.scan(after[there], lexemes.close_array, end)
-                place = layout.schemas_at(min(n_read, layout.n_prefix), *schemas)
-                self.writer.count_work(WAY_WORK)
                 item = rules.state(rule)
-                if n_read:
-                    rules.scan(after[here], lexemes.comma, item)
+                rules.scan(after[here], lexemes.comma if here[0] else lexemes.open_array, item, guard)
+                if new is not None:
+                    rules.call_new(item, new, after[there])
                 else:
-                    rules.scan(start, lexemes.open_array, item)
-                self.writer.place(place, rule, item, after[there], depth)
+                    self.writer.place(schemas, rule, item, after[there], depth)
+        return any(map(self._may_end, after))
 
-    def _may_end(self, here: tuple[int, Counts]) -> bool:
-        n_read, counts = here
+    def _items_after(self, here: Read) -> Iterator[Item]:
+        """Ways to read an item."""
+        n_read, counts, read = here
+        for target, schemas in self._ways(n_read, counts):
+            self.writer.count_work(WAY_WORK)
+            place = self.layout.schemas_at(min(n_read, self.layout.n_prefix), *schemas)
+            yield (min(n_read + 1, self.last), target, read), place, None, NO_GUARD
+
+    def _may_end(self, here: Read) -> bool:
+        n_read, counts, _ = here
         return n_read >= self.layout.low and all(n >= kind.least for n, kind in zip(counts, self.kinds, strict=True))
 
     def _ways(self, index: int, counts: Counts) -> list[tuple[Counts, list[SchemaAt]]]:

@@ -20,16 +20,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmask.frontends.json_schema.meaning.conjunction import add_schema
-from llmask.frontends.json_schema.meaning.instances import equality_key, fulfilling
-from llmask.frontends.json_schema.meaning.object_layout import Entry, Layout
-from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
-from llmask.frontends.json_schema.meaning.scalars import matches_pattern
-from llmask.frontends.json_schema.meaning.synthetic import negated, schema_of_value
-from llmask.frontends.json_schema.reading.keywords import EXCEPT, PREFIX, SPELLED
-from llmask.frontends.json_schema.reading.pointers import Path
-from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import StateId
+
+from ..meaning.conjunction import add_schema
+from ..meaning.instances import equality_key, fulfilling
+from ..meaning.object_layout import Entry, Layout
+from ..meaning.place import Conjunction, Part, SchemaAt, types_of
+from ..meaning.scalars import matches_pattern
+from ..meaning.synthetic import negated, schema_of_value
+from ..reading.keywords import EXCEPT, PREFIX, SPELLED
+from ..reading.pointers import Path
+from .writer import Span, Writer
 
 Listed = frozenset[int]
 NONE: Listed = frozenset()

@@ -32,18 +32,19 @@ from math import inf
 from typing import Any
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.number_machines import MAX_DIGITS
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.finite import finite_values
-from llmask.frontends.json_schema.meaning.instances import equality_key, values_of_texts
-from llmask.frontends.json_schema.meaning.object_layout import Entry
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.meaning.satisfiable import Need
-from llmask.frontends.json_schema.reading.pointers import Path
-from llmask.frontends.json_schema.writing.different_objects import all_but
-from llmask.frontends.json_schema.writing.new_values import kind_of_place, most_followed_items
-from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import CALL_OPEN, NO_GUARD, UNBOUNDED, GuardId, StateId
+
+from ..lexical.number_machines import MAX_DIGITS
+from ..meaning.array_layout import ArrayLayout
+from ..meaning.finite import finite_values
+from ..meaning.instances import equality_key, values_of_texts
+from ..meaning.object_layout import Entry
+from ..meaning.place import SchemaAt
+from ..meaning.satisfiable import Need
+from ..reading.pointers import Path
+from .different_objects import all_but
+from .new_values import kind_of_place, most_followed_items
+from .writer import Span, Writer
 
 Members = dict[int, Any]  # values by the numbers of members
 

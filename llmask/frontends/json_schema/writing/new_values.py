@@ -14,17 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmask.frontends.json_schema.lexical.strings import free_string, once, other_strings
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.choices import overlaps, pairs_to_prove, settle
-from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.finite import finite_values
-from llmask.frontends.json_schema.meaning.object_layout import Layout, layout_of
-from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt, types_of
-from llmask.frontends.json_schema.meaning.scalars import range_of, string_node
 from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN
 from llmask.regex.nodes import RegexNodes
+
+from ..lexical.strings import free_string, once, other_strings
+from ..meaning.array_layout import ArrayLayout
+from ..meaning.choices import overlaps, pairs_to_prove, settle
+from ..meaning.conjunction import conjunction_of, with_alternative
+from ..meaning.context import Context
+from ..meaning.finite import finite_values
+from ..meaning.object_layout import Layout, layout_of
+from ..meaning.place import Conjunction, Part, SchemaAt, types_of
+from ..meaning.scalars import range_of, string_node
 
 MOST_DEPTH = 3  # objects with required members
 MOST_CHOICES = 2  # that are looked into

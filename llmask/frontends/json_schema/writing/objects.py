@@ -23,24 +23,20 @@ from __future__ import annotations
 
 from math import isqrt
 
-from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
-from llmask.frontends.json_schema.meaning.finite import with_few_keys_declared
-from llmask.frontends.json_schema.meaning.key_conditions import object_with_keys
-from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, Layout, layout_of, plain_keys
-from llmask.frontends.json_schema.meaning.place import Part
-from llmask.frontends.json_schema.reading.keywords import FOLLOWED, SOME_KEY
-from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.writing.different_objects import emit_different, excepted_objects
-from llmask.frontends.json_schema.writing.followed_objects import FollowedObject
-from llmask.frontends.json_schema.writing.new_values import can_be_followed
-from llmask.frontends.json_schema.writing.set_objects import (
-    CountedObject,
-    CountingObject,
-    SetObject,
-    emit_conditioned,
-)
-from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import NO_GUARD, SCAN, SKIP, StateId
+
+from ..meaning.contradictions import BOUNDS_HELP
+from ..meaning.finite import with_few_keys_declared
+from ..meaning.key_conditions import object_with_keys
+from ..meaning.object_layout import Cell, Entry, Layout, layout_of, plain_keys
+from ..meaning.place import Part
+from ..reading.keywords import FOLLOWED, SOME_KEY
+from ..reading.pointers import ROOT, Path, pointer
+from .different_objects import emit_different, excepted_objects
+from .followed_objects import FollowedObject
+from .new_values import can_be_followed
+from .set_objects import CountedObject, emit_conditioned
+from .writer import Span, Writer
 
 MANY = 32  # optional properties in a row that are cut into fans
 
@@ -100,10 +96,7 @@ def _emit_layout(writer: Writer, layout: Layout, path: Path, span: Span, is_foll
         return FollowedObject(writer, entries, is_any_order, path, span).write()
     is_tracked = writer.options.unique_keys and bool(cells)
     if is_any_order or high is not None or low > 1 or is_tracked:
-        counted = CountedObject(entries, cells, low, high, path, is_any_order)
-        if is_any_order or is_tracked or counted.repeats_matter:
-            return SetObject(writer, counted, span).write()
-        return CountingObject(writer, counted, span).write()
+        return CountedObject(writer, entries, cells, low, high, is_any_order, path, span).write()
     return _emit_plain(writer, entries, cells, n_required, low, span)
 
 

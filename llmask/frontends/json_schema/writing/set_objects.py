@@ -23,7 +23,7 @@ whether it is fulfilled. In the order of the schema no member before comes any m
                 after[i] -","-> choose[i+1] [one more]
     both        after -"}"-> end [fulfilled]
 
-In: a `CountedObject`, a `ConditionedObject`. Out: states and edges between two given states. Cost: about 5 us a
+In: named and free keys, a `ConditionedObject`. Out: states and edges between two given states. Cost: about 5 us a
 property.
 """
 
@@ -32,38 +32,19 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.strings import spellings_of
-from llmask.frontends.json_schema.meaning.contradictions import ALTERNATIVES_HELP
-from llmask.frontends.json_schema.meaning.key_conditions import ConditionedObject
-from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.meaning.satisfiable import Need
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.writing.new_values import kind_of_strings
-from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import ANOTHER, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
-
-class CountedObject(NamedTuple):
-    """A layout that counts something. `low` is above the number of required keys, or 0.
-
-    is_any_order    declared keys come in any order
-    """
-
-    entries: list[Entry]
-    cells: list[Cell]
-    low: int
-    high: int | None
-    path: Path
-    is_any_order: bool
-
-    @property
-    def repeats_matter(self) -> bool:
-        """Whether the repetition of a free key could make an invalid object look valid."""
-        return bool(self.cells) and self.low > 1
+from ..lexical.strings import spellings_of
+from ..meaning.contradictions import ALTERNATIVES_HELP
+from ..meaning.key_conditions import ConditionedObject
+from ..meaning.object_layout import Cell, Entry
+from ..meaning.place import SchemaAt
+from ..meaning.satisfiable import Need
+from ..reading.pointers import Path, pointer
+from .new_values import kind_of_strings
+from .writer import Span, Writer
 
 
 class MembersWriter:
@@ -125,152 +106,137 @@ def _rule_of_keys(writer: Writer, keys: int) -> RuleId:
     return writer.own_rule(("keys", keys), make)
 
 
-class CountingObject(MembersWriter):
-    """Every object as wanted, which counts its keys in the order of the schema."""
+class CountedObject(MembersWriter):
+    """Every object of some keys that counts something, or carries the set of its keys.
 
-    def __init__(self, writer: Writer, wanted: CountedObject, span: Span) -> None:
-        super().__init__(writer, writer.rule_within(span, wanted.path))
-        self.wanted = wanted
-        self.cap = max(wanted.low, wanted.high or 0)
+    Parameters
+    ----------
+    low, high : how many keys there may be; `low` is above the number of required keys, or 0.
+    is_any_order : declared keys come in any order.
 
-    def guard(self, low: int = 0, room_for: int = 0, add: int = 0) -> GuardId:
-        """Guard that asks for `low` keys so far, and for `room_for` keys below the greatest number."""
-        high = UNBOUNDED if self.wanted.high is None else self.wanted.high - room_for
-        return self.rules.guard(max(low, 0), high, add, self.cap)
-
-    def write(self) -> None:
-        """Write the edges of the span."""
-        wanted, (rule, _, end, _) = self.wanted, self.span
-        rules, lexemes = self.rules, self.writer.punctuation
-        needed = sum(entry.is_required for entry in wanted.entries)  # required keys from here on
-        need = Need({}, set(), {}, wanted.low)
-        if wanted.low > 1:
-            self.writer.needs[end] = need
-        choose = self.open(is_needed=needed > 0 or wanted.low > 0)
-        n_left = len(wanted.entries)
-        may_end = self.guard(low=wanted.low)
-        for entry in wanted.entries:
-            n_left -= 1
-            needed -= entry.is_required
-            key = self.writer.key_node(entry.name, entry.schemas)
-            after = rules.state(rule)
-            add = self.guard(0, 0 if entry.is_required else 1 + needed, 1)
-            need.members[self._write_value(choose, key, add, entry.schemas, after)] = after
-            if n_left or wanted.cells:
-                following = rules.state(rule)
-                if not entry.is_required:
-                    rules.skip(choose, following, NO_GUARD if wanted.cells else self.guard(wanted.low - n_left))
-                rules.scan(after, lexemes.comma, following, NO_GUARD if needed else self.guard(room_for=1))
-                choose = following
-            if not needed:
-                rules.scan(after, lexemes.close_object, end, may_end)
-        if wanted.cells:
-            after = rules.state(rule)
-            for cell in wanted.cells:
-                add = self.guard(room_for=1, add=1)
-                need.free[self._write_value(choose, cell.keys, add, cell.schemas, after)] = after
-            rules.scan(after, lexemes.comma, choose, self.guard(room_for=1))
-            rules.scan(after, lexemes.close_object, end, may_end)
-
-    def _write_value(self, here: StateId, key: int, add: GuardId, schemas: list[SchemaAt], after: StateId) -> StateId:
-        """A key and its value; gives the state before the value."""
-        named = self.rules.state(self.span.rule)
-        self.rules.scan(here, key, named, add)
-        return self.value(named, schemas, after, is_relied_on=self.wanted.low > 1)
-
-
-class SetObject(MembersWriter):
-    """Every object as wanted, with the set of its keys.
+    Attributes
+    ----------
+    is_tracked : free keys are remembered: their repetition could make an invalid object look valid.
+    has_set : a run carries the set; else a count is enough.
 
     Raises
     ------
     LimitExceeded
-        When more than `limits.max_tracked_names` keys have a name.
+        When a set would have more than `limits.max_tracked_names` keys that have a name.
     """
 
-    def __init__(self, writer: Writer, wanted: CountedObject, span: Span) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        entries: list[Entry],
+        cells: list[Cell],
+        low: int,
+        high: int | None,
+        is_any_order: bool,
+        path: Path,
+        span: Span,
+    ) -> None:
+        self.entries = entries
+        self.cells = cells
+        self.low = low if low > 1 else 0
+        self.high = UNBOUNDED if high is None else high
+        self.is_any_order = is_any_order
+        self.is_tracked = bool(cells) and (low > 1 or writer.options.unique_keys)
+        self.has_set = is_any_order or self.is_tracked
         most = writer.options.limits.max_tracked_names
-        if len(wanted.entries) > most:
+        if self.has_set and len(entries) > most:
             raise LimitExceeded(
-                f"an object of {len(wanted.entries)} properties in any order: at most {most} are remembered"
+                f"an object of {len(entries)} properties in any order: at most {most} are remembered"
                 " (limits.max_tracked_names)",
-                pointer(wanted.path),
+                pointer(path),
                 'Raise the limit, or use property_order="schema".',
             )
-        super().__init__(writer, writer.rule_within(span, wanted.path))
-        self.wanted = wanted
-        rules = self.rules
-        self.is_any_order = wanted.is_any_order
-        self.is_tracked = wanted.repeats_matter or (bool(wanted.cells) and writer.options.unique_keys)
-        self.high = UNBOUNDED if wanted.high is None else wanted.high
-        self.counts = wanted.low > 1 or wanted.high is not None
-        self.required = [at for at, entry in enumerate(wanted.entries) if entry.is_required]
-        # another key may follow as long as there is one, and room for it
-        most = self.high if wanted.cells else min(self.high, len(wanted.entries))
-        self.goes_on = NO_GUARD if most == UNBOUNDED else rules.check_guard(0, most - 1)
-        low = wanted.low if wanted.low > 1 else 0
-        required = self.required if self.is_any_order else ()
-        self.ends = rules.check_guard(low, UNBOUNDED, required) if low or required else NO_GUARD
-        self.need = Need({}, set(), {}, low)
+        super().__init__(writer, writer.rule_within(span, path))
+        self.is_empty_refused = low > 0
+        self.required = [at for at, entry in enumerate(entries) if entry.is_required]
+        self.need = Need({}, set(), {}, self.low)
+        if self.has_set:
+            # another key may follow as long as there is one, and room for it
+            most = self.high if cells else min(self.high, len(entries))
+            self.goes_on = NO_GUARD if most == UNBOUNDED else self.rules.check_guard(0, most - 1)
+            required = self.required if is_any_order else ()
+            has_end = self.low or required
+            self.ends = self.rules.check_guard(self.low, UNBOUNDED, required) if has_end else NO_GUARD
+        else:
+            self.goes_on, self.ends = self.count(room_for=1), self.count(low)
 
-    def add(self, member: int) -> GuardId:
-        """Guard of a key."""
-        if not self.counts and (member == ANOTHER or not self.is_any_order):
+    def count(self, low: int = 0, room_for: int = 0, add: int = 0) -> GuardId:
+        """Guard of a count: at least `low` keys so far, and `room_for` keys below the greatest number."""
+        high = self.high - (room_for if self.high < UNBOUNDED else 0)
+        cap = max(self.low, self.high if self.high < UNBOUNDED else 0)
+        return self.rules.guard(max(low, 0), high, add, cap)
+
+    def add(self, member: int, needed: int = 0) -> GuardId:
+        """Guard of a key; `needed`: so many must still come."""
+        if not self.has_set:
+            return self.count(room_for=0 if member in self.required else 1 + needed, add=1)
+        counts = self.low or self.high < UNBOUNDED
+        if not counts and (member == ANOTHER or not self.is_any_order):
             return NO_GUARD
         if self.high == UNBOUNDED:
-            cap = self.wanted.low if member == ANOTHER else UNBOUNDED
-            return self.rules.add_guard(member, cap=cap)
+            return self.rules.add_guard(member, cap=self.low if member == ANOTHER else UNBOUNDED)
         return self.rules.add_guard(member, self.high, self.required)
 
     def write(self) -> None:
         """Write the edges of the span."""
-        if self.ends != NO_GUARD:
+        if self.ends != NO_GUARD if self.has_set else self.low:
             self.writer.needs[self.span.end] = self.need
-        choose = self.open(is_needed=bool(self.required) or self.wanted.low > 0)
+        choose = self.open(is_needed=bool(self.required) or self.is_empty_refused)
         if not self.is_any_order:
             choose = self._write_in_order(choose)
-        self._write_free(choose)
+        if self.is_any_order or self.cells:
+            self._write_free(choose)
 
     def _write_in_order(self, choose: StateId) -> StateId:
         """Write the declared keys in order; gives the state before the free ones."""
         rules, lexemes, (rule, _, end, _) = self.rules, self.writer.punctuation, self.span
-        needed = len(self.required)
-        for at, entry in enumerate(self.wanted.entries):
+        needed = len(self.required)  # required keys from here on
+        for at, entry in enumerate(self.entries):
+            n_left = len(self.entries) - at - 1
             needed -= entry.is_required
-            after, following = rules.state(rule), rules.state(rule)
-            self._write_entry(at, entry, choose, after)
-            if not entry.is_required:
-                rules.skip(choose, following)
-            rules.scan(after, lexemes.comma, following, NO_GUARD if needed else self.goes_on)
+            after = rules.state(rule)
+            self._write_entry(at, entry, choose, after, needed)
+            if n_left or self.cells:
+                following = rules.state(rule)
+                if not entry.is_required:
+                    rules.skip(choose, following, NO_GUARD if self.cells else self.count(self.low - n_left))
+                rules.scan(after, lexemes.comma, following, NO_GUARD if needed else self.goes_on)
+                choose = following
             if not needed:
                 rules.scan(after, lexemes.close_object, end, self.ends)
-            choose = following
         return choose
 
     def _write_free(self, choose: StateId) -> None:
         rules, lexemes, (rule, _, end, _) = self.rules, self.writer.punctuation, self.span
         after = rules.state(rule)
-        if self.is_any_order:
-            for at, entry in enumerate(self.wanted.entries):
-                self._write_entry(at, entry, choose, after)
-        for cell in self.wanted.cells:
+        for at, entry in enumerate(self.entries if self.is_any_order else ()):
+            self._write_entry(at, entry, choose, after)
+        for cell in self.cells:
             named = rules.state(rule)
             if self.is_tracked:
                 self.new_key(choose, cell.keys, named, self.add(ANOTHER) if self.high < UNBOUNDED else NO_GUARD)
             else:
                 rules.scan(choose, cell.keys, named, self.add(ANOTHER))
-            self.need.free[self.value(named, cell.schemas, after)] = after
+            self.need.free[self._write_value(named, cell.schemas, after)] = after
         rules.scan(after, lexemes.comma, choose, self.goes_on)
         rules.scan(after, lexemes.close_object, end, self.ends)
 
-    def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId) -> None:
+    def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId, needed: int = 0) -> None:
         named = self.rules.state(self.span.rule)
         key = self.writer.key_node(entry.name, entry.schemas)
-        self.rules.scan(here, key, named, self.add(at))
-        value = self.value(named, entry.schemas, after)
+        self.rules.scan(here, key, named, self.add(at, needed))
+        value = self._write_value(named, entry.schemas, after)
         self.need.members[value] = after
         if entry.is_required and self.is_any_order:
             self.need.required.add(value)
+
+    def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId) -> StateId:
+        return self.value(named, schemas, after, is_relied_on=self.has_set or self.low > 0)
 
 
 # --- keys and kinds of values that fulfil a condition

@@ -21,19 +21,20 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from llmask.frontends.json_schema.lexical.number_machines import MAX_DIGITS
-from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
-from llmask.frontends.json_schema.meaning.finite import finite_values
-from llmask.frontends.json_schema.meaning.instances import equality_key
-from llmask.frontends.json_schema.meaning.object_layout import key_schemas
-from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, types_of
-from llmask.frontends.json_schema.meaning.satisfiable import productive_states
-from llmask.frontends.json_schema.meaning.synthetic import all_of, any_of, of_types
-from llmask.frontends.json_schema.reading.pointers import Path
-from llmask.frontends.json_schema.writing.different_objects import all_but
-from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import EDGE_FIELDS, RuleId
 from llmask.work import spend
+
+from ..lexical.number_machines import MAX_DIGITS
+from ..meaning.conjunction import conjunction_of
+from ..meaning.finite import finite_values
+from ..meaning.instances import equality_key
+from ..meaning.object_layout import key_schemas
+from ..meaning.place import Part, SchemaAt, types_of
+from ..meaning.satisfiable import productive_states
+from ..meaning.synthetic import all_of, any_of, of_types
+from ..reading.pointers import Path
+from .different_objects import all_but
+from .writer import Writer
 
 MOST_PROPERTIES = 3  # that are taken as alternatives; each is written with all that the item's schema says
 UNLISTED = Decimal("Infinity")  # in place of numbers of so many digits that no schema lists them

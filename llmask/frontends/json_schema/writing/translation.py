@@ -18,46 +18,34 @@ from itertools import islice
 from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsupportedSchema
-from llmask.frontends.json_schema.lexical.lexemes import white_space
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.choices import (
-    n_ways,
-    overlaps,
-    pairs_to_prove,
-    settle,
-    settle_strings,
-    without_shared_types,
-)
-from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, strings_of, with_alternative
-from llmask.frontends.json_schema.meaning.context import circle
-from llmask.frontends.json_schema.meaning.contradictions import (
-    ALTERNATIVES_HELP,
-    STRINGS_HELP,
-    bounds_help,
-    false_help,
-    types_help,
-)
-from llmask.frontends.json_schema.meaning.evaluated import closed
-from llmask.frontends.json_schema.meaning.key_conditions import conditioned_object
-from llmask.frontends.json_schema.meaning.marks import marks_of, pairs_left
-from llmask.frontends.json_schema.meaning.place import ALL_TYPES, Conjunction, Part, SchemaAt, types_of
-from llmask.frontends.json_schema.meaning.satisfiable import states_that_lead_on
-from llmask.frontends.json_schema.meaning.scalars import scalar_node
-from llmask.frontends.json_schema.meaning.synthetic import negated, of_types
-from llmask.frontends.json_schema.reading.keywords import FOLLOWED, WITHOUT_CONTAINS
-from llmask.frontends.json_schema.reading.options import SchemaOptions
-from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.writing.arrays import emit_array, emit_counted_array
-from llmask.frontends.json_schema.writing.followed_objects import FollowedArray
-from llmask.frontends.json_schema.writing.new_values import most_followed_items
-from llmask.frontends.json_schema.writing.objects import emit_object
-from llmask.frontends.json_schema.writing.set_objects import emit_conditioned
-from llmask.frontends.json_schema.writing.values import emit_values, listed_node, scalar_spellings
-from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import EDGE_FIELDS, FIRST_FOLLOWING, NO_GUARD, SCAN, RuleId, StateId
 from llmask.grammar.rules import Rules, RuleTemplate
 from llmask.regex.nodes import RegexNodes
 from llmask.work import share, spend
+
+from ..lexical.lexemes import white_space
+from ..meaning.array_layout import ArrayLayout
+from ..meaning.choices import n_ways, overlaps, pairs_to_prove, settle, without_shared_types
+from ..meaning.conjunction import conjunction_of, strings_of, with_alternative
+from ..meaning.context import circle
+from ..meaning.contradictions import ALTERNATIVES_HELP, STRINGS_HELP, bounds_help, false_help, types_help
+from ..meaning.evaluated import closed
+from ..meaning.key_conditions import conditioned_object
+from ..meaning.marks import marks_of, pairs_left
+from ..meaning.place import ALL_TYPES, Conjunction, Part, SchemaAt, types_of
+from ..meaning.satisfiable import states_that_lead_on
+from ..meaning.scalars import scalar_node
+from ..meaning.synthetic import negated, of_types
+from ..reading.keywords import FOLLOWED, WITHOUT_CONTAINS
+from ..reading.options import SchemaOptions
+from ..reading.pointers import ROOT, Path, pointer
+from .arrays import emit_array, emit_counted_array
+from .followed_objects import FollowedArray
+from .new_values import most_followed_items
+from .objects import emit_object
+from .set_objects import emit_conditioned
+from .values import emit_values, listed_node, scalar_spellings
+from .writer import Span, Writer
 
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
 MANY_WAYS = 200  # combinations of alternatives beyond which objects are written by a condition on their keys
@@ -371,7 +359,7 @@ class Translation(Writer):
             if not conjunction.choices:
                 return self._write_parts(conjunction.parts, span)
         if types_of(conjunction.parts) == ("string",) and not self._lists_values(conjunction):
-            return self._write_strings(settle_strings(self, conjunction), path, span)
+            return self._write_strings(conjunction, path, span)
         index = min(range(len(conjunction.choices)), key=lambda index: len(conjunction.choices[index].schemas))
         choice = conjunction.choices[index]
         if choice.keyword == "oneOf":
@@ -512,15 +500,15 @@ class Translation(Writer):
             help = 'take out "uniqueItems", or what negates it'
             return self.nothing("two items must be equal and all must differ", path, help)
         if layout.is_unique and layout.counted:
-            from llmask.frontends.json_schema.writing.unique_counted_arrays import emit_unique_counted_array
+            from .unique_counted_arrays import emit_unique_counted_array
 
             return emit_unique_counted_array(self, layout, path, span)
         if layout.is_unique:
-            from llmask.frontends.json_schema.writing.unique_arrays import UniqueArray
+            from .unique_arrays import UniqueArray
 
             return UniqueArray(self, layout, path).write(span)
         if layout.is_not_unique:
-            from llmask.frontends.json_schema.writing.unique_arrays import emit_equal_items, refuses_equal_items
+            from .unique_arrays import emit_equal_items, refuses_equal_items
 
             if not refuses_equal_items(self, layout, parts):
                 return emit_equal_items(self, layout, path, span)

@@ -35,24 +35,25 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.lexical.lexemes import lexemes_of_types
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
-from llmask.frontends.json_schema.meaning.choices import settle
-from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
-from llmask.frontends.json_schema.meaning.contradictions import DIFFERENT_HELP
-from llmask.frontends.json_schema.meaning.finite import finite_values
-from llmask.frontends.json_schema.meaning.instances import equality_key, type_of, values_of_texts
-from llmask.frontends.json_schema.meaning.matching import Matching
-from llmask.frontends.json_schema.meaning.place import Part, SchemaAt, types_of
-from llmask.frontends.json_schema.meaning.scalars import range_of
-from llmask.frontends.json_schema.meaning.synthetic import of_types
-from llmask.frontends.json_schema.reading.keywords import FOLLOWED, NOT_UNIQUE
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.writing.different_objects import all_but
-from llmask.frontends.json_schema.writing.new_values import is_fulfilled, kind_of_place
-from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
-from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.grammar.kinds import ANOTHER, CALL_NEW, CALL_OPEN, CALL_PLAIN, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+
+from ..lexical.lexemes import lexemes_of_types
+from ..meaning.array_layout import ArrayLayout
+from ..meaning.choices import settle
+from ..meaning.conjunction import conjunction_of
+from ..meaning.contradictions import DIFFERENT_HELP
+from ..meaning.finite import finite_values
+from ..meaning.instances import equality_key, type_of, values_of_texts
+from ..meaning.matching import Matching
+from ..meaning.place import Part, SchemaAt, types_of
+from ..meaning.scalars import range_of
+from ..meaning.synthetic import of_types
+from ..reading.keywords import FOLLOWED, NOT_UNIQUE
+from ..reading.pointers import Path, pointer
+from .different_objects import all_but
+from .new_values import is_fulfilled, kind_of_place
+from .stricter_items import may_be_stricter, stricter_rule
+from .writer import Span, Writer
 
 LITERALS = (b"null", b"false", b"true")  # by their number in the set
 VALUES: tuple[Any, ...] = (None, False, True)

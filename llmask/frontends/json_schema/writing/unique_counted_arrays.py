@@ -17,24 +17,22 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from llmask.errors import LimitExceeded, UnsupportedSchema
-from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout, Counted
-from llmask.frontends.json_schema.meaning.contradictions import COUNTED_HELP, DIFFERENT_HELP
-from llmask.frontends.json_schema.meaning.finite import finite_values
-from llmask.frontends.json_schema.meaning.instances import equality_key, fulfils
-from llmask.frontends.json_schema.meaning.place import SchemaAt
-from llmask.frontends.json_schema.meaning.synthetic import negated
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.frontends.json_schema.writing.arrays import WAY_WORK, CountingWriter, Counts
-from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
-from llmask.frontends.json_schema.writing.unique_arrays import check_number, without_values
-from llmask.frontends.json_schema.writing.writer import Span, Writer
-from llmask.grammar.kinds import NO_GUARD, GuardId, RuleId, StateId
+from llmask.errors import UnsupportedSchema
+from llmask.grammar.kinds import NO_GUARD, RuleId
+
+from ..meaning.array_layout import ArrayLayout, Counted
+from ..meaning.contradictions import COUNTED_HELP, DIFFERENT_HELP
+from ..meaning.finite import finite_values
+from ..meaning.instances import equality_key, fulfils
+from ..meaning.place import SchemaAt
+from ..meaning.synthetic import negated
+from ..reading.pointers import Path, pointer
+from .arrays import WAY_WORK, CountingWriter, Counts, Item, Read
+from .stricter_items import may_be_stricter, stricter_rule
+from .unique_arrays import check_number, without_values
+from .writer import Span, Writer
 
 FEW = 10  # scarce values
-MAX_SETS = 20_000
-
-Read = tuple[int, Counts, frozenset[Any]]  # how many items, counts, scarce values
 
 
 def emit_unique_counted_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
@@ -50,14 +48,15 @@ def emit_unique_counted_array(writer: Writer, layout: ArrayLayout, path: Path, s
     if layout.high is not None and layout.low > layout.high:
         return writer.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path, COUNTED_HELP)
     check_number(writer, layout, path)
-    return _UniqueCountedArray(writer, layout, path, writer.rule_within(span, path)).write()
+    if not _UniqueCountedArray(writer, layout, path, writer.rule_within(span, path)).write():
+        writer.nothing("there are not enough different items of those that must be there", path, DIFFERENT_HELP)
+    return None
 
 
 class _UniqueCountedArray(CountingWriter):
     def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
         super().__init__(writer, layout, path, span)
         self._known: dict[Any, bool] = {}
-        self._is_empty: dict[Any, bool] = {}
         self.scarce = self._scarce_values()
         listed = writer.synthetic(("refused", frozenset(self.scarce)), lambda: {"enum": [*self.scarce.values()]})
         self.others = [negated(writer, listed, path)] if self.scarce else []
@@ -91,47 +90,7 @@ class _UniqueCountedArray(CountingWriter):
             return [[]]
         return [[kind.member], [] if kind.greatest is None else [negated(self.writer, *kind.member)]]
 
-    def write(self) -> None:
-        """Write the states that can be reached."""
-        rules, lexemes = self.writer.rules, self.writer.punctuation
-        rule, start, end, depth = self.span
-        first: Read = (0, (0,) * len(self.kinds), frozenset())
-        if self._may_end(first[:2]):
-            opened = rules.state(rule)
-            rules.scan(start, lexemes.open_array, opened)
-            rules.scan(opened, lexemes.close_array, end)
-        after: dict[Read, StateId] = {first: start}  # state after the last item
-        waiting = [first]
-        while waiting:
-            here = waiting.pop()
-            if self.layout.high is not None and here[0] >= self.layout.high:
-                continue
-            mark = lexemes.comma if here[0] else lexemes.open_array
-            for there, schemas, is_new in self._items_after(here):
-                if there not in after:
-                    if len(after) >= MAX_SETS:
-                        raise LimitExceeded(
-                            f"an array has more than {MAX_SETS} sets of different items to tell apart",
-                            pointer(self.path),
-                            "Use smaller minContains, maxContains, minItems and maxItems, or fewer contains.",
-                        )
-                    after[there] = rules.state(rule)
-                    waiting.append(there)
-                    if self._may_end(there[:2]):
-                        rules.scan(after[there], lexemes.close_array, end)
-                item = rules.state(rule)
-                if is_new:
-                    rules.scan(after[here], mark, item, self._another(schemas) if here[0] else NO_GUARD)
-                    rules.call_new(item, self._rule_of(schemas), after[there])
-                else:
-                    rules.scan(after[here], mark, item)
-                    self.writer.place(schemas, rule, item, after[there], depth)
-        if not any(self._may_end(read[:2]) for read in after):
-            reason = "there are not enough different items of those that must be there"
-            self.writer.nothing(reason, self.path, DIFFERENT_HELP)
-
-    def _items_after(self, here: Read) -> Iterator[tuple[Read, list[SchemaAt], bool]]:
-        """Ways to read an item: what was read then, what the item fulfils, whether it is to be compared with others."""
+    def _items_after(self, here: Read) -> Iterator[Item]:
         n_read, counts, read = here
         position = min(n_read + 1, self.last)
         members = self.layout.schemas_at(min(n_read, self.layout.n_prefix))
@@ -140,15 +99,14 @@ class _UniqueCountedArray(CountingWriter):
             if key not in read and self._fulfils(key, value, members):
                 counted = self._with(n_read, counts, key, value)
                 if counted is not None:
-                    yield (position, counted, read | {key}), [({"enum": [value]}, self.path)], False
-        for target, schemas in self._ways(n_read, counts):
-            self.writer.count_work(WAY_WORK)
-            place = [*self.layout.schemas_at(min(n_read, self.layout.n_prefix), *schemas), *self.others]
-            key = self.writer.place_key(place)
-            if key not in self._is_empty:
-                self._is_empty[key] = finite_values(self.writer, place, 0) == []
-            if not self._is_empty[key]:
-                yield (position, target, read), place, True
+                    yield (position, counted, read | {key}), [({"enum": [value]}, self.path)], None, NO_GUARD
+        for there, schemas, _, _ in super()._items_after(here):
+            place = [*schemas, *self.others]
+            if finite_values(self.writer, place, 0) != []:
+                rule = self._rule_of(place)
+                may_run_out = n_read and self._may_run_out(place)
+                guard = self.writer.rules.check_guard(another_of=rule) if may_run_out else NO_GUARD
+                yield there, place, rule, guard
 
     def _with(self, index: int, counts: Counts, key: Any, value: Any) -> Counts | None:
         """Counts after one more scarce value; None where it must not come."""
@@ -166,12 +124,6 @@ class _UniqueCountedArray(CountingWriter):
         if asked not in self._known:
             self._known[asked] = fulfils(self.writer, value, schemas)
         return self._known[asked]
-
-    def _another(self, schemas: list[SchemaAt]) -> GuardId:
-        """Guard of the comma before an item that is to be compared."""
-        if not self._may_run_out(schemas):
-            return NO_GUARD
-        return self.writer.rules.check_guard(another_of=self._rule_of(schemas))
 
     def _may_run_out(self, schemas: list[SchemaAt]) -> bool:
         """Whether there are few values."""

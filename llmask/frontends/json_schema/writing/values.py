@@ -11,20 +11,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_node, plain_numeral
-from llmask.frontends.json_schema.lexical.number_machines import MAY, NEVER
-from llmask.frontends.json_schema.lexical.scientific_numbers import listed_with_exponent
-from llmask.frontends.json_schema.lexical.strings import QUOTE, literals_of, spelled_string
-from llmask.frontends.json_schema.meaning.contradictions import values_reason
-from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key, fulfilling
-from llmask.frontends.json_schema.meaning.place import Part, types_of
-from llmask.frontends.json_schema.meaning.scalars import fraction_of
-from llmask.frontends.json_schema.meaning.synthetic import schema_of_value
-from llmask.frontends.json_schema.reading.keywords import WITHOUT_CONTAINS
-from llmask.frontends.json_schema.reading.pointers import Path
-from llmask.frontends.json_schema.writing.writer import Span, Writer
 from llmask.regex.nodes import RegexNodes
 from llmask.regex.word_lists import n_common
+
+from ..lexical.listed_numbers import listed_numbers_node, plain_numeral
+from ..lexical.number_machines import MAY, NEVER
+from ..lexical.scientific_numbers import listed_with_exponent
+from ..lexical.strings import QUOTE, literals_of, spelled_string
+from ..meaning.contradictions import values_reason
+from ..meaning.instances import allowed_values, equality_key, fulfilling
+from ..meaning.place import Part, types_of
+from ..meaning.scalars import fraction_of
+from ..meaning.synthetic import schema_of_value
+from ..reading.keywords import WITHOUT_CONTAINS
+from ..reading.pointers import Path
+from .writer import Span, Writer
 
 LONG = 4000  # listed scalars, from where on their first masks are made with the grammar
 LITERALS = {None: b"null", True: b"true", False: b"false"}
@@ -33,11 +34,7 @@ BEGINS_NUMERAL = frozenset(b"-0123456789")
 
 def emit_values(writer: Writer, parts: list[Part], span: Span) -> None:
     """Edges over every value that `const` and `enum` of all `parts` leave."""
-    schema, path, _ = parts[0]
-    if len(parts) == 1 and len(schema) == 1 and len(schema.get("enum", ())) == 1:
-        value = schema["enum"][0]
-        if type(value) is str or type(value) is int:  # a member of a listed object, of which there are many
-            return writer.rules.scan(span.start, _node_of_one(writer, value, path), span.end)
+    path = parts[0][1]
     fraction = fraction_of(parts, "integer" if "integer" in types_of(parts) else "number")
     values = values_of(writer, parts) if fraction is not None else []
     if writer.options.numbers == "typed" and fraction is not None and float not in map(type, values):
@@ -46,14 +43,6 @@ def emit_values(writer: Writer, parts: list[Part], span: Span) -> None:
         found = ("no value is left", path) if writer.reasons else values_reason(parts)  # the first one is told
         return writer.nothing(*found)
     return emit_listed(writer, values, path, span, fraction or MAY)
-
-
-def _node_of_one(writer: Writer, value: Any, path: Path) -> int:
-    """Node of one listed integer or string."""
-    node = writer.value_nodes.get(value)
-    if node is None:
-        node = writer.value_nodes[value] = listed_node(writer, [_spelling(value, path)])
-    return node
 
 
 def values_of(writer: Writer, parts: list[Part]) -> list[Any]:

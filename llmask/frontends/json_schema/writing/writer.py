@@ -9,10 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
-from llmask.frontends.json_schema.meaning.context import Context
-from llmask.frontends.json_schema.meaning.place import Conjunction, SchemaAt
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.grammar.kinds import RuleId, StateId
+
+from ..meaning.context import Context
+from ..meaning.place import Conjunction, SchemaAt
+from ..reading.pointers import Path, pointer
 
 
 class Span(NamedTuple):

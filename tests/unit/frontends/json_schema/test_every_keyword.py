@@ -12,6 +12,7 @@ from llmask.frontends.json_schema.ledger import ENFORCED, ledger_of
 from llmask.frontends.json_schema.meaning import negation
 from llmask.frontends.json_schema.reading import keywords
 from llmask.frontends.json_schema.reading.keywords import KEYWORDS, MAPPING, SCHEMA, SCHEMAS, TEXT, Internal
+from llmask.frontends.json_schema.reading.references import References
 from llmask.frontends.json_schema.writing.translation import Translation
 from tests.generators import drafts, schemas
 from tests.unit.frontends.json_schema import keyword_cases
@@ -32,7 +33,7 @@ OF_TEXTS_ONLY = ("vocabulary", "generator", "ledger")  # internal keywords are i
 def line_of(keyword: str) -> bool:
     """Whether the ledger says that the keyword of its case is enforced, and lists the schemas that stand under it."""
     schema = CASES[keyword].schema
-    entries = ledger_of(schema, keywords.draft_of(schema), ("date",), {})
+    entries = ledger_of(schema, ("date",), {}, References(schema), SchemaOptions())
     fates = [fate for at, named, fate in entries if named == keyword]
     if not fates or not fates[0].startswith(ENFORCED):
         return False

@@ -12,7 +12,8 @@ from referencing.jsonschema import DRAFT202012
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.ledger import OPEN, ledger_of
-from llmask.frontends.json_schema.reading.options import SchemaOptions
+from llmask.frontends.json_schema.reading.options import LedgerEntry, SchemaOptions
+from llmask.frontends.json_schema.reading.references import References
 from llmask.limits import Limits
 from tests.generators.schemas import keywords_of, random_schema
 
@@ -21,6 +22,11 @@ ORDER = "enforced: properties are written in this order"
 UNUSED = "annotation: nothing refers to it"
 UNKNOWN = "annotation: unknown keyword"
 NAMES = "annotation: it names the schema or its language"
+
+
+def listed(schema: Any, options: SchemaOptions | None = None) -> list[LedgerEntry]:
+    """The ledger of a schema of which everything is enforced."""
+    return ledger_of(schema, (), {}, References(schema), options or SchemaOptions())
 
 
 def test_every_keyword_appears_with_its_fate(judge: Any) -> None:
@@ -112,7 +118,7 @@ def test_the_exponents_that_are_written_are_named() -> None:
         ({"multipleOf": 2}, "json", [exponents]),
         ({"minimum": 1}, "plain", [plain]),
     ):
-        ledger = ledger_of(schema, 2020, (), {}, options=SchemaOptions(numbers=form))
+        ledger = listed(schema, SchemaOptions(numbers=form))
         assert [fate.partition(": ")[2] for _, _, fate in ledger] == expected, schema
 
 
@@ -138,17 +144,17 @@ APPLIED: dict[str, Any] = {
 def test_all_keywords_that_apply_schemas_are_walked() -> None:
     for keyword, value in APPLIED.items():
         schema = {"if": {}, **APPLIED} if keyword in ("then", "else") else {keyword: value}
-        ledger = ledger_of(schema, 0, (), {})
+        ledger = listed(schema)
         found = [entry for entry in ledger if entry[0].startswith(f"#/{keyword}") and entry[1] == "minLength"]
         assert [fate for _, _, fate in found] == ([] if keyword == "dependentRequired" else ["enforced"]), keyword
         assert [entry[2].partition(":")[0] for entry in ledger if entry[:2] == ("#", keyword)] == ["enforced"]
 
 
 def test_an_if_alone_asks_nothing() -> None:
-    alone = ledger_of({"if": {}, "unevaluatedItems": False}, 0, (), {})
+    alone = listed({"if": {}, "unevaluatedItems": False})
     assert alone[0][2].startswith('enforced: it tells "unevaluated..." what is evaluated, and asks nothing')
     for partner in ("then", "else"):
-        assert ledger_of({"if": {}, partner: {}}, 0, (), {})[0] == ("#", "if", "enforced")
+        assert listed({"if": {}, partner: {}})[0] == ("#", "if", "enforced")
 
 
 def test_what_lies_in_a_keyword_that_is_not_enforced_is_not_either() -> None:
@@ -167,7 +173,7 @@ def test_what_lies_in_a_keyword_that_is_not_enforced_is_not_either() -> None:
     }
     within = "ignored: it stands within {}, which is not enforced".format
     references: Any = Pointers(schema)
-    assert ledger_of(schema, 0, (), refused, references) == [
+    assert ledger_of(schema, (), refused, references, SchemaOptions()) == [
         ("#", "not", "ignored: why"),
         ("#", "if", "ignored: why"),
         ("#", "then", "ignored: why"),
@@ -211,13 +217,13 @@ def test_dynamic_anchors_reach_all_of_their_name() -> None:
             "c": {"$dynamicAnchor": "other", "type": "null"},
         },
     }
-    ledger = ledger_of(schema, 0, (), {})
+    ledger = listed(schema)
     assert ("#/$defs/a", "$dynamicAnchor", NAMES) in ledger
     assert ("#/$defs/a", "type", "enforced") in ledger
     assert ("#/$defs/b/x/0", "minimum", NUMBERS) in ledger
     assert ("#/$defs/c", "type", UNUSED) in ledger
     recursive = {"properties": {"a": {"$recursiveRef": "#"}}, "$defs": {"d": {"$recursiveAnchor": True, "minItems": 1}}}
-    assert ("#/$defs/d", "minItems", "enforced") in ledger_of(recursive, 0, (), {})
+    assert ("#/$defs/d", "minItems", "enforced") in listed(recursive)
 
 
 def test_the_form_depends_on_the_options(judge: Any) -> None:
@@ -225,7 +231,7 @@ def test_the_form_depends_on_the_options(judge: Any) -> None:
     any_spelling = dict(entry[1:] for entry in judge.translate(schema, literals="any").ledger)
     assert any_spelling["const"] == "enforced"
     options = SchemaOptions(property_order="any")
-    fates = [fate for _, _, fate in ledger_of(schema, 0, (), {}, None, options)]
+    fates = [fate for _, _, fate in listed(schema, options)]
     assert fates[:2] == [f"enforced: {OPEN}", "enforced"]
 
 
@@ -318,9 +324,9 @@ def test_no_keyword_of_random_schemas_is_left_out(judge: Any, rng: random.Random
     n_keywords = 0
     for _ in range(scaled(40)):
         schema = random_schema(rng)
-        listed = Counter(keyword for _, keyword, _ in ledger_of(schema, 0, (), {}))
+        counted = Counter(keyword for _, keyword, _ in listed(schema))
         written = keywords_of(schema)
-        assert {keyword: listed[keyword] for keyword in written} == dict(written), schema
+        assert {keyword: counted[keyword] for keyword in written} == dict(written), schema
         n_keywords += len(written)
     assert n_keywords > 100
 
@@ -336,11 +342,11 @@ def test_a_schema_that_unfolds_without_end_meets_a_limit() -> None:
     for _ in range(40):
         schema = {"items": schema, "contains": schema}
     with pytest.raises(LimitExceeded, match="max_schema_keywords"):
-        ledger_of(schema, 0, (), {}, None, SchemaOptions(limits=Limits(max_schema_keywords=1000)))
+        listed(schema, SchemaOptions(limits=Limits(max_schema_keywords=1000)))
 
 
 def test_a_schema_that_contains_itself_meets_a_limit() -> None:
     schema: dict[str, Any] = {"type": "array"}
     schema["items"] = schema
     with pytest.raises(LimitExceeded, match="max_schema_depth"):
-        ledger_of(schema, 0, (), {})
+        listed(schema)

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from llmask.frontends.regex.json_strings import StringStyle, json_char
-from llmask.frontends.regex.machines import DEAD, REFUSED, Kinds, Machine, Rule, machine_of, merged
+from llmask.frontends.regex.machines import DEAD, Machine, merged
 from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
 from tests.reference.json_machine import json_machine
 from tests.reference.json_spellings import spell
+from tests.reference.machines import REFUSED, Kinds, Rule, machine_of
 
 SETS = {"a": CodePointSet.of("a"), "vowel": CodePointSet.of("aeé"), "digit": CodePointSet.from_ranges([(0x30, 0x39)])}
 ALPHABET = CodePointSet.of("abeé7")

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from llmask.frontends.json_schema.formats import international_hosts, patterns
-from llmask.frontends.json_schema.formats.idna_rules import machine
 from llmask.frontends.json_schema.formats.international_hosts import LENGTHS
 from llmask.frontends.regex import compile_pattern
 from tests.reference import host_names
+from tests.reference.idna_rules import machine
 from tests.reference.json_machine import json_machine
 from tests.unit.frontends.json_schema.formats.conftest import Check
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 from llmask.frontends.json_schema import SchemaOptions
-from llmask.frontends.json_schema.meaning.choices import overlaps, pairs_to_prove, settle, settle_strings
+from llmask.frontends.json_schema.meaning.choices import overlaps, pairs_to_prove, settle
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.place import Conjunction
 from llmask.frontends.json_schema.reading.pointers import ROOT
@@ -24,10 +24,10 @@ from tests.unit.frontends.json_schema.small_worlds import (
 )
 
 
-def settled(judge: Any, schema: Any, is_strings: bool = False) -> Conjunction:
+def settled(judge: Any, schema: Any) -> Conjunction:
     translation = Translation(judge.nodes, schema, SchemaOptions())
     found = conjunction_of(translation, [(schema, ROOT)])
-    return (settle_strings if is_strings else settle)(translation, found)
+    return settle(translation, found)
 
 
 def n_left(conjunction: Conjunction) -> list[int]:
@@ -88,21 +88,6 @@ def test_values_that_other_keywords_refuse_do_not_hold_anyway(judge: Any) -> Non
         valid: list[Any] = [{"kind": "x", "b": 1}, {"b": 1}, {}]
         (valid if beside != {"type": "null"} else []).append({"kind": "yy"})
         judge.agrees(schema, valid, [{"kind": "x"}, {"kind": "z"}])
-
-
-@pytest.mark.parametrize(
-    ("schema", "left"),
-    [
-        ({"type": "string", "maxLength": 1, "anyOf": [{"pattern": "^a"}, {"minLength": 2}]}, [1]),
-        ({"type": "string", "pattern": "^ab", "anyOf": [{"pattern": "^a"}, {"pattern": "c"}]}, []),
-        ({"type": "string", "anyOf": [{"pattern": "^a"}, {"minLength": 2}]}, [2]),
-        ({"type": "string", "anyOf": [{"pattern": "^a"}, {"pattern": "^a[^]*$"}, {"pattern": "b"}]}, [2]),
-        ({"type": "string", "oneOf": [{"pattern": "^a"}, {"pattern": "^ab"}]}, [2]),
-    ],
-    ids=str,
-)
-def test_languages_of_strings_decide(judge: Any, schema: Any, left: list[int]) -> None:
-    assert n_left(settled(judge, schema, is_strings=True)) == left
 
 
 Pair = st.tuples(schemas(2020, 1), schemas(2020, 1))

@@ -10,9 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from llmask.errors import LimitExceeded, LlmaskError, UnsatisfiableSchema
-from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry
-from llmask.frontends.json_schema.reading.pointers import ROOT
-from llmask.frontends.json_schema.writing.set_objects import CountedObject
+from llmask.grammar.kinds import CALL_OPEN, EDGE_FIELDS
 from llmask.limits import Limits
 from tests.unit.frontends.json_schema import small_worlds
 
@@ -274,11 +272,15 @@ def test_any_order_allows_each_document_of_the_schemas_order(judge: Any, schema:
         assert [wide.accepts(text) for text in texts] == [any(accepted)] * len(texts), json.dumps(root)
 
 
-def test_repetition_matters_only_where_free_keys_are_counted() -> None:
-    plain = CountedObject([Entry("a", [], False)], [Cell(0, [])], 0, 3, ROOT, False)
-    assert not plain.repeats_matter
-    assert plain._replace(low=2).repeats_matter
-    assert not plain._replace(low=2, cells=[]).repeats_matter
+def test_free_keys_are_remembered_only_where_they_are_counted_from_below(judge: Any) -> None:
+    closed = {"properties": {"a": True, "b": True}, "additionalProperties": False}
+    for schema, is_tracked in (
+        ({"minProperties": 2}, True),
+        ({"maxProperties": 3}, False),
+        ({"minProperties": 2, **closed}, False),
+    ):
+        rules = judge.translate({"type": "object", **schema}).rules
+        assert (CALL_OPEN in rules.edges[1::EDGE_FIELDS]) == is_tracked, schema
 
 
 MEMBER = st.sampled_from((True, False, {"type": "integer"}, {"const": "a"}))

@@ -8,14 +8,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import llmask
-from llmask.frontends.json_schema.formats import idna_rules
+from llmask.frontends.json_schema.formats import idna_automata
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import DEFAULT_STYLE, StringStyle
 from llmask.regex.code_points import CodePointSet
-from tests.reference import host_names
+from tests.reference import host_names, idna_rules
 from tests.reference.json_machine import json_machine
 
 GROUPS = (host_names.order, host_names.joiners, host_names.contexts, host_names.direction, host_names.hyphens)
@@ -134,29 +135,28 @@ def test_a_property_is_asked_of_permitted_code_points_only() -> None:
     assert set(viramas) <= set(idna_rules.permitted())
 
 
-def arrays(automata: Any) -> list[Any]:
-    return [
-        [one.class_of_byte.tolist(), one.accepting.tolist(), [(c.tolist(), rows.tolist()) for c, rows in one.blocks]]
-        for one in automata
-    ]
-
-
 @pytest.mark.long
 def test_the_file_is_what_the_rules_make(tmp_path: Path) -> None:
-    if idna_rules.version() != unicodedata.unidata_version:
-        pytest.skip(f"the file is of Unicode {idna_rules.version()}, not {unicodedata.unidata_version}")
+    with np.load(idna_automata.FILE) as kept:
+        version = str(kept["unicode"])
+    if version != unicodedata.unidata_version:
+        pytest.skip(f"the file is of Unicode {version}, not {unicodedata.unidata_version}")
     idna_rules.make(tmp_path / "made.npz")
-    made = arrays(idna_rules.read(tmp_path / "made.npz"))
-    assert made == arrays(idna_rules.read(idna_rules.FILE)) == arrays(idna_rules.automata(DEFAULT_STYLE))
+    names = idna_automata.OF_MACHINE + idna_automata.OF_AUTOMATON
+    files = (tmp_path / "made.npz", idna_automata.FILE)
+    made, kept = ([[one.tolist() for one in arrays] for arrays in idna_automata.read(file, names)] for file in files)
+    assert made == kept
 
 
 @pytest.mark.long
-def test_what_is_read_is_what_was_written() -> None:
-    style = StringStyle(literals="any")
-    kept, made = idna_rules.read(idna_rules.FILE), idna_rules.automata(style)
-    if idna_rules.version() == unicodedata.unidata_version:
-        assert arrays(kept) == arrays(made)
-    assert [one.accepting.shape for one in kept] == [(sum(len(rows) for _, rows in one.blocks),) for one in kept]
+def test_what_is_read_is_what_is_made_of_the_machines() -> None:
+    read, made = (idna_automata.automata(style) for style in (DEFAULT_STYLE, StringStyle(literals="any")))
+    for one, other in zip(read, made, strict=True):
+        assert one.class_of_byte.tolist() == other.class_of_byte.tolist()
+        assert one.accepting.tolist() == other.accepting.tolist()
+        for (columns, rows), (other_columns, other_rows) in zip(one.blocks, other.blocks, strict=True):
+            assert columns.tolist() == other_columns.tolist()
+            assert rows.tolist() == other_rows.tolist()
 
 
 @pytest.mark.long

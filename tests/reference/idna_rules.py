@@ -17,13 +17,10 @@ the version of Unicode is Python's. Scripts and joining types it does not have: 
 letters are found by their names, and a letter joins as its presentation forms show (`<initial>`: with what follows too;
 `<final>`: with what is before). Letters without such forms count as not joining; that refuses, and never allows.
 
-The machines are kept as automata over bytes in a file, as making them takes half a second. The file is of the default
-style of strings and of the Unicode of the Python that made it, so that names are the same with every Python. For
-another style they are made here, of this Python's Unicode. `make` writes the file anew: after a change here, on purpose
-with a newer Unicode.
+`python -m tests.reference.idna_rules` writes the file that the package reads (`formats/idna_automata.py`): after a
+change here, on purpose with a newer Unicode.
 
-In: a style. Out: automata; machines, `CodePointSet`s, kept for the life of the process. Cost: 15 ms, once a process;
-0.2 s where machines are made.
+In: nothing. Out: machines, `CodePointSet`s, kept for the life of the process; the file. Cost: 0.5 s.
 """
 
 from __future__ import annotations
@@ -36,10 +33,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from llmask.frontends.regex.json_strings import DEFAULT_STYLE, StringStyle
-from llmask.frontends.regex.machines import REFUSED, Automaton, Kinds, Machine, Rule, automaton, machine_of
+from llmask.frontends.json_schema.formats.idna_automata import FILE, OF_AUTOMATON, OF_MACHINE
+from llmask.frontends.regex.json_strings import DEFAULT_STYLE
+from llmask.frontends.regex.machines import Machine, automaton
 from llmask.regex import unicode_classes
 from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, CodePointSet
+from tests.reference.machines import REFUSED, Kinds, Rule, machine_of
 
 # RFC 5892, section 2.6: exceptions, in this order PVALID, CONTEXTO, DISALLOWED
 ALLOWED = CodePointSet.of("\u00df\u03c2\u06fd\u06fe\u0f0b\u3007")
@@ -422,57 +421,26 @@ GROUPS: dict[str, Callable[[], Group]] = {
 }  # fmt: skip
 
 
-# --- automata from a file
-
-FILE = Path(__file__).with_name("idna_automata.npz")
-
-
-@cache
-def automata(style: StringStyle) -> tuple[Automaton, ...]:
-    """One for each machine of `idna_rules.machines`."""
-    if style != DEFAULT_STYLE:
-        return tuple(automaton(machine, style) for machine in machines())
-    return read(FILE)
-
-
-def read(file: Path) -> tuple[Automaton, ...]:
-    """The automata of a file."""
-    with np.load(file) as kept:
-        return tuple(_unpacked({name: kept[f"{name} {number}"] for name in NAMES}) for number in range(len(JOINED)))
-
-
-# --- the file: for each automaton these arrays, the next states of all blocks one after the other
-
-NAMES = ("class_of_byte", "accepting", "columns", "shapes", "next_states")
-
-
-def _packed(made: Automaton) -> dict[str, Any]:
-    """Its arrays, by their names."""
-    columns = np.stack([columns for columns, _ in made.blocks])
-    shapes = np.array([rows.shape for _, rows in made.blocks], np.int32)
-    next_states = np.concatenate([rows.ravel() for _, rows in made.blocks])
-    assert next_states.max() <= np.iinfo(np.int16).max
-    arrays = made.class_of_byte, made.accepting, columns, shapes, next_states.astype(np.int16)
-    return dict(zip(NAMES, arrays, strict=True))
-
-
-def _unpacked(arrays: dict[str, Any]) -> Automaton:
-    sizes = arrays["shapes"].prod(axis=1)
-    parts = np.split(arrays["next_states"].astype(np.int32), np.cumsum(sizes)[:-1])
-    rows = [part.reshape(shape) for part, shape in zip(parts, arrays["shapes"].tolist(), strict=True)]
-    return Automaton(arrays["class_of_byte"], list(zip(arrays["columns"], rows, strict=True)), arrays["accepting"])
-
-
-def version() -> str:
-    """The version of Unicode that the file is of."""
-    with np.load(FILE) as kept:
-        return str(kept["unicode"])
+# --- the file
 
 
 def make(file: Path = FILE) -> None:
     """Write the file anew, with the Unicode of this Python."""
-    arrays = {"unicode": np.array(unicodedata.unidata_version)}
+    arrays: dict[str, Any] = {"unicode": np.array(unicodedata.unidata_version)}
     for number, machine in enumerate(machines()):
-        for name, array in _packed(automaton(machine, DEFAULT_STYLE)).items():
+        made = automaton(machine, DEFAULT_STYLE)
+        columns = np.stack([columns for columns, _ in made.blocks])
+        shapes = np.array([rows.shape for _, rows in made.blocks], np.int32)
+        next_states = np.concatenate([rows.ravel() for _, rows in made.blocks])
+        assert next_states.max() <= np.iinfo(np.int16).max
+        found = (
+            *(np.array(machine.pieces, np.int32), machine.next_state.astype(np.int16), machine.accepting),
+            *(made.class_of_byte, made.accepting, columns, shapes, next_states.astype(np.int16)),
+        )
+        for name, array in zip(OF_MACHINE + OF_AUTOMATON, found, strict=True):
             arrays[f"{name} {number}"] = array
-    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # stubs take the names for options
+    np.savez_compressed(file, **arrays)
+
+
+if __name__ == "__main__":
+    make()
