@@ -388,7 +388,7 @@ COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         lambda c: c.regex("a(?=b)c"),
         UnsatisfiableSchema,
         "no text matches the pattern\n  at the pattern a(?=b)c\n"
-        "  look for a look-around, an anchor or an empty class that contradicts what stands beside it",
+        "  look for a look-around, an anchor or an empty class that contradicts what is beside it",
     ),
     ("choices None", lambda c: c.choice(None), GrammarError, CHOICES),
     ("choices int", lambda c: c.choice([1]), GrammarError, CHOICES),

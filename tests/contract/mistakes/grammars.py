@@ -500,7 +500,7 @@ MISTAKES = [
         compiling("lark", 'start: "a", "b"'),
         "`,` cannot stand here",
         ('line 1, column 11\n    start: "a", "b"\n              ^'),
-        'take it out: what follows is written behind it; for the character, quote it: ","',
+        'take it out: parts follow each other without a sign; for the character, quote it: ","',
         GrammarError,
     ),
     Mistake(
@@ -508,7 +508,7 @@ MISTAKES = [
         compiling("lark", 'start: { "a" }'),
         "`{` cannot stand here",
         ('line 1, column 8\n    start: { "a" }\n           ^'),
-        "write (...)* for what may come any number of times, and {2,5} behind it for a number of times",
+        "write (...)* for what may come any number of times, and {2,5} after it for a number of times",
         GrammarError,
     ),
     Mistake(
@@ -538,7 +538,7 @@ MISTAKES = [
     Mistake(
         "Lark: look-ahead",
         compiling("lark", 'start: /a(?=b)/ "b"'),
-        "a look-ahead sees the text around the terminal, which is not known here",
+        "a lookahead sees the text around the terminal, which is not known here",
         ('line 1, column 8\n    start: /a(?=b)/ "b"\n           ^^^^^^^^'),
         "take it out; terminals take as much as they can, and a keyword goes before a name that is as long",
         GrammarError,

@@ -44,7 +44,7 @@ MISTAKES = [
         compiling("regex", "*a"),
         "there is nothing to repeat",
         "column 1 of the pattern *a",
-        "Put the quantifier behind what it repeats.",
+        "Put the quantifier after what it repeats.",
         GrammarError,
     ),
     Mistake(
@@ -108,7 +108,7 @@ MISTAKES = [
         compiling("regex", "[^\\s\\S]"),
         "no text matches the pattern",
         "the pattern [^\\s\\S]",
-        "look for a look-around, an anchor or an empty class that contradicts what stands beside it",
+        "look for a look-around, an anchor or an empty class that contradicts what is beside it",
         UnsatisfiableSchema,
     ),
     Mistake(
@@ -116,7 +116,7 @@ MISTAKES = [
         compiling("regex", r"a\bb"),
         "no text matches the pattern",
         "the pattern a\\bb",
-        "\\b stands between two letters or digits, where it never holds: take it out, or write \\\\b for a backslash",
+        "\\b is between two letters or digits, where it never holds: take it out, or write \\\\b for a backslash",
         UnsatisfiableSchema,
     ),
     Mistake(
@@ -132,7 +132,7 @@ MISTAKES = [
         compiling("regex", "(?=b)a"),
         "no text matches the pattern",
         "the pattern (?=b)a",
-        "look for a look-around, an anchor or an empty class that contradicts what stands beside it",
+        "look for a look-around, an anchor or an empty class that contradicts what is beside it",
         UnsatisfiableSchema,
     ),
     Mistake(
@@ -148,7 +148,7 @@ MISTAKES = [
         compiling("regex", "/^a+$/i"),
         "no text matches the pattern",
         "the pattern /^a+$/i",
-        "take out the slashes around it, if they are those of JavaScript; flags are written (?i)",
+        "take out the slashes around it, if they are meant as in JavaScript; flags are written (?i)",
         UnsatisfiableSchema,
     ),
     Mistake(
@@ -172,7 +172,7 @@ MISTAKES = [
         compiling("regex", "(?<=a+)b"),
         "no text matches the pattern",
         "the pattern (?<=a+)b",
-        "look for a look-around, an anchor or an empty class that contradicts what stands beside it",
+        "look for a look-around, an anchor or an empty class that contradicts what is beside it",
         UnsatisfiableSchema,
     ),
 ]

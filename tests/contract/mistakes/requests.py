@@ -146,7 +146,7 @@ MISTAKES = [
     Mistake(
         "Tools: name twice",
         compiling("tools", [{"name": "add"}, {"name": "add"}]),
-        'the name "add" stands twice',
+        'the name "add" is used twice',
         "#/1",
         "rename one of the functions",
         GrammarError,
@@ -242,7 +242,7 @@ MISTAKES = [
     Mistake(
         "Tools: custom tool",
         compiling("tools", [{"type": "custom", "name": "sql"}]),
-        "calls of custom tools cannot be written here: they hold a text, where those of functions hold JSON",
+        "calls of custom tools cannot be written here: they hold a text, where calls of functions hold JSON",
         "#/0/type",
         "write it as a function, or compile its text alone by Compiler.response_format",
         GrammarError,

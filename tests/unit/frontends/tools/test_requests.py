@@ -104,7 +104,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"tools": [{"type": "custom", "name": "a", "format": {"type": "text"}}]},
-        "calls of custom tools cannot be written here: they hold a text, where those of functions hold JSON\n"
+        "calls of custom tools cannot be written here: they hold a text, where calls of functions hold JSON\n"
         "  at #/0/type\n  write it as a function, or compile its text alone by Compiler.response_format",
     ),
     (
@@ -120,7 +120,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"tools": [{"name": 'a"b'}]},
         "'a\"b' is no name of a function\n  at #/0/name\n  use up to 128 letters, digits, dots, dashes and underscores",
     ),
-    ({"tools": [ADD, ADD]}, 'the name "add" stands twice\n  at #/1\n  rename one of the functions'),
+    ({"tools": [ADD, ADD]}, 'the name "add" is used twice\n  at #/1\n  rename one of the functions'),
     (
         {"tools": [{"name": "a", "parameters": []}]},
         'parameters are a JSON schema\n  at #/0/parameters\n  write {"type": "object", ...}',
