@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn
 from llmask.errors import GrammarError
 
 SHOWN = 100  # characters of a line that an error shows
-MOST_COMPARED = 200_000  # letters of a name times those of the others that a similar one is looked for among
+MOST_COMPARED = 200_000  # letters of a name times letters of the names among which a similar one is looked for
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,17 @@ enough (`has_no_dead_ends`). Wherever a text is, let some lexeme end, and go on 
 there: first x, then y, ... That reaches an end if each lexeme of a derivation can be written so that it is read as
 such:
 
-(1)  it has a string that no lexeme of a higher priority matches, and after it either
+(1)  it has a string that no lexeme of a higher priority matches, and, after it, one of two conditions holds:
 (2)  a *separator* ends every lexeme: a byte s with which something ignored begins and no lexeme, and with which no
      lexeme goes on where another one may end. From each place of what is ignored, more of it leads to a quiet place:
      one where it may end, and goes on with no byte with which a lexeme begins
          %ignore /[ \n]+/ | /#[^\n]*/        after `#...` a line end, which begins the next one
-(3)  or what may follow a lexeme never begins with a byte with which one that is expected besides it goes on
+(3)  or what may follow a lexeme never begins with a byte with which another lexeme that is expected there goes on
      (overlaps.py)
 
 In: `Rules` for longest match. Out: what is blocked. Cost: about 2 us an edge; only lexemes that may go on with all
 bytes that follow (`RegexNodes.extensions`) are walked through. The conditions: two looks at each lexeme; for (2) also
-at pairs of which one goes on with a separator, for (3) at all pairs, MOST_STEPS of them at most.
+at pairs with one lexeme that goes on with a separator, for (3) at all pairs, MOST_STEPS of them at most.
 """
 
 from __future__ import annotations
@@ -219,8 +219,8 @@ def has_no_dead_ends(nodes: RegexNodes, strings: Strings, network: Network) -> b
         return False
     look = _Conditions(nodes, strings, lowest)
     try:
-        stands_anywhere = rules.ignored_repeats and not any(edge.is_bare for edge in edges)
-        if rules.ignored is not None and stands_anywhere and look.has_separator(rules.ignored):
+        is_anywhere = rules.ignored_repeats and not any(edge.is_bare for edge in edges)
+        if rules.ignored is not None and is_anywhere and look.has_separator(rules.ignored):
             return look.is_each_read()
         return len(rules.edges) // EDGE_FIELDS <= MOST_EDGES and look.never_overlaps(rules) and look.is_each_read()
     except LimitExceeded:

@@ -115,7 +115,7 @@ class Rests:
         return max(end, min(self._free[state], self._with(state, members, n_others)))
 
     def _read(self, network: Network, lexeme_length: Callable[[int], int]) -> None:
-        """Read the edges of all rules, those of the last state first."""
+        """Read the edges of all rules, and in each rule the edges of the last state first."""
         lengths: dict[int, int] = {}
         added = [self._added_by(guard) for guard in range(len(self._rules.guards) // GUARD_FIELDS)]
         for rule, states in enumerate(network.states):
@@ -213,7 +213,7 @@ class Rests:
         return missing, lacks - len(missing)
 
     def _with(self, state: int, members: frozenset[int], n_others: float) -> float:
-        """Bytes of a run that adds some members and so many others."""
+        """Bytes of a run that adds some members and `n_others` others."""
         rule = self._rules.state_rules[state]
         to_next = self._to_next[rule]
         if n_others > UNBOUNDED or ANOTHER not in to_next:
@@ -295,9 +295,9 @@ class Derivations:
             found = self._steps[place] = self._find_steps(*self._states[place])
         return found
 
-    def _place(self, state: int, value: Value, behind: int) -> int | None:
+    def _place(self, state: int, value: Value, place_after: int) -> int | None:
         """Number of a place; None where no end is reached."""
-        key = state, value, behind
+        key = state, value, place_after
         found = self._known.get(key)
         if found is None:
             end = self._rests.at(state, value)
@@ -305,17 +305,17 @@ class Derivations:
                 return None
             found = self._known[key] = len(self._states)
             self._states.append(key)
-            self.rest.append(end + self.rest_of(behind))
+            self.rest.append(end + self.rest_of(place_after))
         return found
 
-    def _find_steps(self, state: int, value: Value, behind: int) -> list[Step]:
+    def _find_steps(self, state: int, value: Value, place_after: int) -> list[Step]:
         found = []
         for guard in self.network.finals[state]:
             if value_after(self.rules, guard, value) is not None:
-                found.append(Step(NO_LEXEME, behind, self.rest_of(behind)))
+                found.append(Step(NO_LEXEME, place_after, self.rest_of(place_after)))
         for edge in self.network.edges[state]:
             after = value_after(self.rules, edge.guard, value, CALL_NEW <= edge.kind < CALL_AGAIN)
-            place = None if after is None else self._place(edge.target, after, behind)
+            place = None if after is None else self._place(edge.target, after, place_after)
             if place is not None and edge.kind not in (SCAN, SKIP):
                 place = self._place(self.rules.rule_starts[edge.symbol], 0, place)
             if place is None:

@@ -106,7 +106,7 @@ class Diagrams:
         wanted = sorted({*members}, reverse=True)
         if low > len(wanted):
             return FALSE
-        most = low if high is None else min(high, len(wanted)) + 1  # so many, or more
+        most = low if high is None else min(high, len(wanted)) + 1  # of them, or more
         found = [TRUE if low <= n and (high is None or n <= high) else FALSE for n in range(most + 1)]
         for member in wanted:
             found = [self._node(member, found[n], found[min(n + 1, most)]) for n in range(most + 1)]

@@ -58,7 +58,7 @@ class Attributes(NamedTuple):
 
     capture      the bytes that it derives are captured under this name
     temperature  of the sampler, while tokens of its terminal are written
-    max_tokens   its terminal is closed after so many tokens
+    max_tokens   its terminal is closed after this number of tokens
     ending       how its terminal ends
     """
 
@@ -78,7 +78,7 @@ class Attributes(NamedTuple):
 
 
 # What is computed of a rule's parameter: the parameters of the rules that it uses, and conditions. `[x:y]` are the bits
-# from x to below y, as a number; `_` stands for all of them. Counting up or down stops at the ends. Source: llguidance,
+# from x to below y, as a number; `_` means all of them. Counting up or down stops at the ends. Source: llguidance,
 # docs/parametric.md, "Function reference".
 #   changes     set_bit(k)  clear_bit(k)  bit_and(v)  bit_or(v)  incr([x:y])  decr([x:y])  _  v
 #   conditions  true  bit_set(k)  bit_clear(k)  is_ones([x:y])  is_zeros([x:y])  and(c, c)  or(c, c)  not(c)
@@ -184,7 +184,7 @@ class Lexeme:
     node : what it matches. Where that holds the empty string, the lexeme is optional.
     text : how it is written: `"if"` or `/[0-9]+/`.
     name : the terminal's name, where it has one.
-    priority : where several lexemes end at the same byte, those of the highest priority are taken.
+    priority : where several lexemes end at the same byte, the lexemes of the highest priority are taken.
     is_longest : in exact lexing, too, it is as long as it can be.
     """
 
@@ -199,8 +199,8 @@ class Lexeme:
 class TokenSet:
     """One token, by its id; most such tokens are special ones, which have no text.
 
-    A token that has text is taken by its id here, and as what stands for it in the grammar: where its text could be
-    read at the same place, too, it is not read.
+    A token that has text is taken by its id here, as this part of the grammar and not as its text: where its text could
+    be read at the same place, too, it is not read.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ class Sequence:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of the options, of which there is at least one; see `choice`."""
+    """One of the options; there is at least one. See `choice`."""
 
     options: tuple[Expression, ...]
 
@@ -421,7 +421,7 @@ SIGNS = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 
 
 def written(expression: Expression, allowed: int = ANYTHING) -> str:
-    """An expression in Lark's notation, in parentheses where more than what is allowed stands there."""
+    """An expression in Lark's notation, in parentheses where it is more than what is allowed without them."""
     if isinstance(expression, Lexeme):
         return expression.name or expression.text
     if isinstance(expression, Reference):

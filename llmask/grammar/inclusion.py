@@ -1,9 +1,9 @@
 """Rules of one grammar inside another: a JSON schema or a grammar in a rule, with white space of its own.
 
 Around the part that is put in, the outer grammar says what is ignored; inside, the part does. What the part ignores
-is written out as a lexeme before every other one, all of which are *bare*, so the outer grammar ignores nothing
-there. The first lexeme of the part has none before it. So every rule that the part may begin with is written twice,
-once for the beginning, where nothing has been read, and once for all other places:
+is written out as a lexeme before every other one. All these lexemes are *bare*: the outer grammar ignores nothing
+before them. The first lexeme of the part has no such lexeme before it. So every rule that the part may begin with is
+written twice, once for the beginning, where nothing has been read, and once for all other places:
 
     value -> "[" value "]" | 1        first: "[" inner ws* "]" | 1        inner: ws* "[" inner ws* "]" | ws* 1
 
@@ -64,7 +64,7 @@ class _Inclusion:
     ----------
     inner, first : by rule of the part, the rules that are written.
     edges, finals : by state of the part.
-    bare : numbers of its edges in front of which nothing is ignored: those of parts of its own.
+    bare : numbers of its edges before which nothing is ignored: the edges of parts of its own.
     parts : its rules that read nothing else.
     spaced_ends : whether what is ignored may stand before the first lexeme and after the last.
     """
@@ -158,7 +158,7 @@ class _Inclusion:
                     rules.skip(here, reach(target, nothing_read), own)
 
     def _parts(self) -> set[int]:
-        """The rules that only read lexemes which are bare; the first rule of all is none of a part."""
+        """The rules that only read lexemes which are bare; the start rule is not one of them."""
         if not self.bare:
             return set()
         callers: dict[int, set[int]] = {}

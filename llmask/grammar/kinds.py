@@ -33,4 +33,4 @@ GUARD_FIELDS = 5  # COUNT, low, high, add, cap | ADD, member, high, required, ca
 # | MORE, passed, high, required, 0 | FOLLOW, number, 0, required, 0
 UNBOUNDED = 2**31 - 1
 EDGE_FIELDS = 5  # state, kind, symbol (regex node or rule), next state, guard
-PRIORITY_FIELDS = 3  # edge, priority, 1 where nothing ignored stands before it
+PRIORITY_FIELDS = 3  # edge, priority, 1 where nothing ignored comes before it

@@ -99,13 +99,13 @@ class _Missing(Exception):
 
 
 class Provable:
-    """The rules of which something holds, as far as it was asked: a set to look into.
+    """The rules for which something holds, as far as it was asked: a set to look into.
 
     Parameters
     ----------
     rules : of a grammar, by name.
-    of_lexeme : whether it holds of a lexeme.
-    of_other : whether it holds of token sets and inclusions.
+    of_lexeme : whether it holds for a lexeme.
+    of_other : whether it holds for token sets and inclusions.
     """
 
     def __init__(self, rules: Mapping[str, Expression], of_lexeme: Callable[[Lexeme], bool], of_other: bool) -> None:

@@ -143,7 +143,7 @@ def as_repetition(name: str, expression: Expression) -> Expression:
     A, B, C and D may refer to the rule again: what solves one equation solves the other, whatever they hold, so the
     least solutions are the same.
     """
-    between, before, behind, others = (list[Expression]() for _ in range(4))
+    between, before, after, others = (list[Expression]() for _ in range(4))
     for option in expression.options if isinstance(expression, Choice) else (expression,):
         parts = option.parts if isinstance(option, Sequence) else (option,)
         if parts == (Reference(name),):
@@ -154,12 +154,12 @@ def as_repetition(name: str, expression: Expression) -> Expression:
         elif ends == [False, True]:
             before.append(sequence(parts[:-1]))
         elif ends == [True, False]:
-            behind.append(sequence(parts[1:]))
+            after.append(sequence(parts[1:]))
         else:
             others.append(option)
-    if not others or not between + before + behind:
+    if not others or not between + before + after:
         return expression
-    one = sequence([*_many(before), choice(others), *_many(behind)])
+    one = sequence([*_many(before), choice(others), *_many(after)])
     return sequence([one, *_many([sequence([choice(between), one])] if between else [])])
 
 

@@ -151,7 +151,7 @@ def rule_names(names: Sequence[str]) -> list[str]:
 
 
 class RuleText:
-    """The lines of a network's rules, and where each state stands in them."""
+    """The lines of a network's rules, and where each state is in them."""
 
     def __init__(self, network: Network) -> None:
         self.network = network._replace(lexeme=cache(network.lexeme))
@@ -176,7 +176,7 @@ class RuleText:
         return "\n".join(lines)
 
     def item(self, state: int) -> str:
-        """The line of a state with a dot where the state stands."""
+        """The line of a state with a dot where the state is."""
         rule = self._rule(state)
         self._heads(rule)
         head, number, step = self._place.get(state, (state, -1, 0))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FREE_STEPS, STEP_WORK = 20_000, 2  # steps that take nothing, as lists of tools take many; units for each further one
 MOST_STEPS = 100_000  # pairs of lexemes in pairs of places looked at, in all looks; about half a second
-MOST_STEPS_OF_ALL = 300_000  # with those of looks that take all lexemes to be expected together
+MOST_STEPS_OF_ALL = 300_000  # with the steps of looks that take all lexemes to be expected together
 MOST_PAIRS = 100_000  # pairs of lexemes that begin with the same byte
 MOST_FOLLOWING = 300_000  # edges that may be next in a place, of all places: after each of n names, or none, all others
 FREE_FOLLOWING = 20_000  # of these; each further one takes FOLLOWING_WORK
@@ -44,9 +44,9 @@ MOST_EDGES = 10_000  # the sets of edges that may be next take 12 MB
 def overlaps(nodes: RegexNodes, rules: Rules, n_steps: int = 0) -> tuple[set[tuple[int, int]] | None, int]:
     """Pairs (A, B) of lexemes, by node: A may end where B goes on with what may follow A.
 
-    Where there are too many places, all lexemes are taken to be expected together; where there are too many of them,
-    too, nothing is known: None. Also the steps taken, which begin at `n_steps`, those of earlier looks: splitting and
-    looking again must not take the same time over and over.
+    Where there are too many places, all lexemes are taken to be expected together; where there are too many lexemes,
+    too, nothing is known: None. Also the steps taken, counted on from `n_steps`, the steps of earlier looks: splitting
+    and looking again must not take the same time over and over.
     """
     if len(rules.edges) > MOST_EDGES * EDGE_FIELDS:
         return None, n_steps
@@ -60,7 +60,7 @@ class Overlaps:
     Attributes
     ----------
     lexemes : nodes of the lexemes; below they are called by their place here.
-    places : the sets of edges that may be next; bit e stands for the e-th edge over a lexeme.
+    places : the sets of edges that may be next; bit e is for the e-th edge over a lexeme.
     after : for each place, the lexemes expected there, and for each the places that they lead to.
     is_whole : False where that is too much to write down.
     """
@@ -192,7 +192,7 @@ class Overlaps:
                     self.n_steps += len(targets) * len(rivals)
                     if self.n_steps > MOST_STEPS:
                         return found
-                    found.update((target, behind) for target in targets for behind in rivals)
+                    found.update((target, after) for target in targets for after in rivals)
         return found
 
     def _compare(self, lexeme: int, targets: set[int], rival: int) -> None:
@@ -208,8 +208,8 @@ class Overlaps:
             return None
         targets: list[set[int]] = [set() for _ in self.lexemes]
         for found in self.after:
-            for lexeme, behind in found.items():
-                targets[lexeme] |= behind
+            for lexeme, after in found.items():
+                targets[lexeme] |= after
         for lexeme in range(len(self.lexemes)):
             for rival in bits_of(self.related[lexeme]):
                 self._compare(lexeme, targets[lexeme], rival)
@@ -237,14 +237,14 @@ def following(network: Network, own: Sequence[int], at_end: int = 0) -> list[int
                     targets.append(edge.target)
         steps.append(targets)
     inner = closure(steps, own)
-    behind = [0] * n_rules  # what follows a call of a rule
-    behind[rules.start] = at_end
+    after = [0] * n_rules  # what follows a call of a rule
+    after[rules.start] = at_end
     callers: list[list[int]] = [[] for _ in range(n_rules)]
     for state, edges in enumerate(network.edges):
         for edge in edges:
             if edge.kind not in (SCAN, SKIP):
-                behind[edge.symbol] |= inner[edge.target]
+                after[edge.symbol] |= inner[edge.target]
                 if ends[edge.target]:
                     callers[edge.symbol].append(rules.state_rules[state])
-    follow = closure(callers, behind)
+    follow = closure(callers, after)
     return [inner[state] | (follow[rules.state_rules[state]] if ends[state] else 0) for state in range(n_states)]

@@ -35,11 +35,11 @@ where a rule is *plain*: different texts of it are different values. A plain rul
 value, if it can become one at all, can become one in infinitely many ways (`RegexNodes.is_open`); then the rule itself
 is called, and a value that is in the set is refused at its last byte.
 
-An open rule may also derive objects only some members of which are open: then skips follow the values of the set that
-an object may still become, once no open member can come any more (`follow_guard`).
+An open rule may also derive objects that have some open members and some others: then skips follow the values of the
+set that an object may still become, once no open member can come any more (`follow_guard`).
 
-An edge next to such a one, out of the same state and of the same rule, may call for a value that is in the set; the set
-stays as it is. The rule need not be open then, as every value is taken by one of the two.
+An edge beside such an edge, out of the same state and of the same rule, may call for a value that is in the set; the
+set stays as it is. The rule need not be open then, as every value is taken by one of the two.
 
     array:   start -"["-> first; first -new item-> after; after -","[another item]-> next; next -new item-> after;
              first, after -"]"-> end
@@ -181,8 +181,8 @@ class Rules:
     ) -> None:
         """Edge over a lexeme, a regex node id. Where the node matches the empty string, the lexeme does not.
 
-        Of the lexemes that are expected in one place and end at the same byte, only those of the highest priority are
-        taken. Something is always taken, so priorities lead into no dead end.
+        Of the lexemes that are expected in one place and end at the same byte, only the ones of the highest priority
+        are taken. Something is always taken, so priorities lead into no dead end.
 
         Where only lexemes are expected that are `is_bare`, nothing ignored may stand. (The parts of a grammar that
         was put into another one have their own white space.)
@@ -261,9 +261,9 @@ class Rules:
         high : members that the set may have at its end, so that there is room left for those required; not beside a
             condition.
         required : members that are still to come where they are not in the set.
-        cap : ANOTHER is not added to a set of so many members. Choose it as low as the grammar allows: a set that
+        cap : ANOTHER is not added to a set that has `cap` members. Choose it as low as the grammar allows: a set that
             stops growing lets the parser's rows repeat. Without bounds on the size, use no guard for such members.
-        passed : of members below it, none is to come: for conditions, and members that come in order.
+        passed : no member below it is still to come: for conditions, and members that come in order.
         """
         self.n_members = max(self.n_members, member + 1)
         last = min(cap, UNBOUNDED) if member == ANOTHER else passed
@@ -306,7 +306,7 @@ class Rules:
         kind, *fields = row
         if kind == COUNT:
             return self._guard(*row)
-        assert kind == ADD or fields[3] == 0, "a value of which rule?"
+        assert kind == ADD or fields[3] == 0, "the guard asks for another value"
         return self._guard(kind, *fields[:2], self._required(other.asked(fields[2])), fields[3])
 
     def _guard(self, *row: int) -> GuardId:
@@ -388,7 +388,7 @@ class Rules:
         return tuple(map(len, self.columns()))
 
     def cut(self, sizes: tuple[int, ...]) -> None:
-        """Forget what was written since the columns had these lengths, of which nobody uses anything."""
+        """Forget what was written since the columns had these lengths; nothing may use any of it."""
         for column, size in zip(self.columns(), sizes, strict=True):
             del column[size:]
         del self.names[len(self.rule_starts) :]

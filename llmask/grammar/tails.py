@@ -106,13 +106,13 @@ def bits_of(bits: int) -> list[int]:
     return found
 
 
-MOST_STATES = 30_000  # copies of states that all circles of rules may take, those of few states first; 10 us each
+MOST_STATES = 30_000  # copies of states that all circles of rules may take, circles of few states first; 10 us each
 FREE_EDGES = 2000
-EDGE_WORK = 3  # units for an edge beyond these: who looks at a network has written it, and goes over it several times
+EDGE_WORK = 3  # units for a further edge: whoever looks at a network has written it, and goes over it several times
 
 
 class Edge(NamedTuple):
-    """An edge as it stands in `Rules.edges` and `Rules.priorities`, without the state that it leaves."""
+    """An edge as it is in `Rules.edges` and `Rules.priorities`, without the state that it leaves."""
 
     kind: int
     symbol: int
@@ -202,7 +202,7 @@ def may_end(rules: Rules, edges: Iterable[tuple[int, ...]]) -> list[bool]:
 
 
 def join_tails(rules: Rules, apart: Container[int] = ()) -> Rules:
-    """The same grammar without circles of tail calls, those of rules `apart` left aside: it matters whose runs are."""
+    """The same grammar without circles of tail calls, except of rules `apart`, whose runs have to stay apart."""
     network = Network(rules)
     circles = _circles(network, apart)
     if not circles:

@@ -71,7 +71,7 @@ def token_named(table: Tokenizer, name: str) -> int:
 
     Raises
     ------
-    GrammarError : there is none; the message names similar ones.
+    GrammarError : there is no such token; the message names similar ones.
     """
     spend(table.vocab_size // TOKENS_A_UNIT)
     spelled = name.encode("utf-8", "surrogatepass")

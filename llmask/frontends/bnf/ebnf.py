@@ -79,7 +79,7 @@ class _Parser(Reader):
         self.at = found.end()
 
     def begins_rule(self) -> bool:
-        """Whether a name stands here that is defined here."""
+        """Whether there is a name here, followed by its definition."""
         if self.peek() not in NAME_START or not self.peek():
             return False
         end = self.at
@@ -180,6 +180,6 @@ class _Parser(Reader):
             raise self.error(f"the class \\{letter} is not supported here", help, begin)
         raise self.error(
             f"there is no escape \\{letter}" if letter else "an escape is not complete",
-            r"escapes are those of C: \n \t \" \\ \xHH \uXXXX \UXXXXXXXX and others; a backslash is \\",
+            r"escapes are as in C: \n \t \" \\ \xHH \uXXXX \UXXXXXXXX and others; a backslash is \\",
             begin,
         )

@@ -43,7 +43,7 @@ MAX_COUNT = 10**9  # counters are 32-bit
 
 QUOTED_CLASS = re.compile(r'\["[^"]+"\]')  # as EBNF of ISO 14977 writes what may be left out
 COMMENTS = ("//", "/*", "(*", "--", ";")  # signs of other notations
-SETS = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\r\n"}  # what \d, \w and \s of patterns stand for
+SETS = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\r\n"}  # what \d, \w and \s mean in patterns
 BRACES = re.compile(r"\{[ \t]*([^\d,{}\s][^{}\n]{0,60}?)[ \t]*\}")  # around something that is no number
 
 
@@ -89,7 +89,7 @@ class Scanner:
         return self.text[at : at + 1]
 
     def here(self) -> str:
-        """What stands here, for messages."""
+        """What is here, for messages."""
         return f"{self.peek()!r}" if self.peek() else "the end of the grammar"
 
     def take_while(self, characters: frozenset[str]) -> str:
@@ -224,7 +224,7 @@ class Reader(Scanner, ABC):
     Attributes
     ----------
     elements : what has been read.
-    plain : characters that stand for themselves in a text in quotes.
+    plain : characters that mean themselves in a text in quotes.
     line_ends : where texts and classes may not go on.
     """
 
@@ -245,7 +245,7 @@ class Reader(Scanner, ABC):
     # --- expressions
 
     def alternatives(self, rule: str, depth: int) -> Expression:
-        """Read alternatives, as part of a rule inside of so many groups."""
+        """Read alternatives, as part of a rule, inside of `depth` groups."""
         options = [self.row(rule, depth)]
         while self.peek() == "|":
             self.at += 1
@@ -338,7 +338,7 @@ class Reader(Scanner, ABC):
         return " on the same line; a newline is \\n" if self.line_ends else ""
 
     def read_character(self, escapes: Mapping[str, str], hex_escapes: Mapping[str, int]) -> int | str:
-        """Read a character or an escape: its code point, or the letter of an escape that is none of these."""
+        """Read a character or an escape: its code point, or the letter of an escape in neither of the two tables."""
         begin = self.at
         self.at += 1
         if self.text[begin] != "\\":
@@ -366,7 +366,7 @@ class Reader(Scanner, ABC):
         return otherwise
 
     def refuse_beginning(self, name: str) -> NoReturn:
-        """Refuse what stands here and does not begin a rule, or, after a name that is not empty, does not go on."""
+        """Refuse what is here: it does not begin a rule or, after a name that is not empty, does not go on with it."""
         if name:
             is_lark = self.peek() == ":" and self.peek(1) != "="
             help = f"write {name} ::= ..." + ("; Compiler.lark reads rules with a colon" if is_lark else "")
@@ -387,7 +387,7 @@ class Reader(Scanner, ABC):
 
     @abstractmethod
     def skip_space(self, newline_ok: bool = True) -> None:
-        """Read blanks, comments, and where they may stand newlines."""
+        """Read blanks and comments, and newlines where they are allowed."""
 
     @abstractmethod
     def rule(self) -> None:
@@ -399,4 +399,4 @@ class Reader(Scanner, ABC):
 
     @abstractmethod
     def upper_bound(self, begin: int, newline_ok: bool) -> int | None:
-        """Read the upper bound of a repetition, and what is blank after it; None where there is none."""
+        """Read the upper bound of a repetition, and what is blank after it; None where there is no upper bound."""

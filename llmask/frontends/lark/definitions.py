@@ -5,8 +5,8 @@ others begin with the file's name and two underscores, so nothing clashes (`comm
 `COMMON__INT` along). A definition that is listed is the same for the imported file, so `%override` and `%extend`
 reach what that file makes of it. `%ignore` in an imported file is for that file alone.
 
-Files are the grammars that come with lark (`%import common.NUMBER`) and, for paths that begin with a dot, those of the
-directory that the caller gives; what is outside is never read.
+A file is one of the grammars that come with lark (`%import common.NUMBER`) or, where the path begins with a dot, a file
+in the directory that the caller gives; nothing outside of it is ever read.
 What is read is remembered with the place that it was asked for from, so that a grammar can be compiled again where the
 directory is not. Settings (`%llguidance {...}`) change which texts a grammar has, or masks.
 Source: lark 1.3, load_grammar.py, `GrammarBuilder`; its documentation, "Grammar Reference"; llguidance, docs/syntax.md,
@@ -110,13 +110,13 @@ class Folder:
 class SettingsOfGrammar(NamedTuple):
     """What settings say.
 
-    ignores_once   `%ignore` describes all that may stand between two lexemes
+    ignores_once   `%ignore` describes all that may come between two lexemes
     """
 
     ignores_once: bool = False
 
 
-MEANINGLESS = {  # settings that ask for what is so anyway
+MEANINGLESS = {  # settings that ask for what holds anyway
     "no_forcing": (None, ""),
     "allow_initial_skip": (True, "what is ignored may stand at the beginning"),
     "allow_invalid_utf8": (False, "texts are UTF-8"),
@@ -180,9 +180,9 @@ class Definitions:
 
     Attributes
     ----------
-    known : by the names that are for everyone.
-    ignored : what may stand anywhere.
-    settings : of `%llguidance`, all together, and where each stands; None where there is no such line.
+    known : the definitions, by the names that are for everyone.
+    ignored : what may come anywhere.
+    settings : all settings of `%llguidance`, each with its place; None where there is no such line.
     main : names that are defined in the grammar's own text, in their order.
     """
 
@@ -264,7 +264,7 @@ class Definitions:
     def _set(self, statement: Settings) -> None:
         self.settings = {} if self.settings is None else self.settings
         if not isinstance(statement.value, dict):
-            statement.spot.refuse("behind %llguidance stands a JSON object", "for example %llguidance {}")
+            statement.spot.refuse("%llguidance needs a JSON object after it", "for example %llguidance {}")
         self.settings.update((key, (value, statement.spot)) for key, value in statement.value.items())
 
     # --- files

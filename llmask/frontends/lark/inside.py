@@ -3,8 +3,8 @@
 Each has white space of its own: that of JSON, or what its `%ignore` says; before its first and after its last lexeme
 the grammar around it decides (llmask/grammar/inclusion.py).
 
-Others the caller names: `@name` stands for what one of them derives. A text is a grammar in the same notation, an
-expression what was compiled before, anything else a JSON schema. Each is read once, wherever it is used.
+The caller may give names to others: `@name` means what the grammar of this name derives. A text is a grammar in the
+same notation, an expression is one that was compiled before, anything else is a JSON schema. Each is read once.
 
     lark('start: "call " @args', grammars={"args": {"type": "object"}, "list": 'start: "[" @args "]"'})
 
@@ -96,7 +96,7 @@ class NamedGrammars:
     def find(
         self, node: Token, read: Callable[[tuple[Statement, ...]], Expression], read_schema: Callable[[str], Inclusion]
     ) -> Expression:
-        """What `@name` stands for.
+        """What `@name` means.
 
         Raises
         ------

@@ -13,7 +13,7 @@ In brackets after a rule's name are its attributes:
                           elsewhere x would have to be taken back, which no sampler can do with what it has written
     stop_capture="y"      what matched the suffix or stop is captured under this name
     temperature=0.7       of the sampler while the terminal is written (`Matcher.temperature`)
-    max_tokens=10         the terminal is closed after so many tokens (llmask/matching/max_tokens.py)
+    max_tokens=10         the terminal is closed after 10 tokens (llmask/matching/max_tokens.py)
 
 The last two are for rules that are one terminal; a temperature also for one schema or grammar that is put in.
 
@@ -110,7 +110,7 @@ def attributes_of(defined: Defined) -> dict[str, Attribute]:
                 f'the attribute "{name}" is not known', similar(name, KNOWN, f"known are {', '.join(KNOWN)}")
             )
         if name in found:
-            attribute.spot.refuse(f"{name} stands here twice", "take one of them out")
+            attribute.spot.refuse(f"{name} is here twice", "take one of them out")
         _check_value(attribute)
         found[name] = attribute
     if "stop" in found and "suffix" in found:
@@ -148,10 +148,10 @@ def lazy_terminal(
     """The terminal of a rule with `lazy`, `suffix` or `stop`, and how it ends."""
     body = defined.body
     assert body is not None
-    behind = given.get("suffix") or given.get("stop")
-    if behind is None:
+    ending = given.get("suffix") or given.get("stop")
+    if ending is None:
         return terminals.lazy(body, defined.scope), None
-    suffix = behind.value
+    suffix = ending.value
     assert isinstance(suffix, (Name, Text, Pattern))
     whole = terminals.lazy(Row(body.spot, (body, suffix)), defined.scope)
     nodes = [terminals.closed(terminals.value(part, defined.scope), part.spot, is_lazy=True) for part in (body, suffix)]
@@ -166,7 +166,7 @@ def said_of(
 
     Raises
     ------
-    GrammarError : the rule is none that they can be said of.
+    GrammarError : an attribute has no meaning for this rule.
     """
     temperature, most = given.get("temperature"), given.get("max_tokens")
     if temperature is not None and not isinstance(expression, (Lexeme, Inclusion)):
@@ -176,8 +176,8 @@ def said_of(
             most.spot.refuse("max_tokens is for rules that are one terminal", "give it to the rules that are")
         if not _may_end_everywhere(nodes, expression.node):
             most.spot.refuse(
-                "max_tokens closes a terminal where it stands, and this one may not end everywhere",
-                "write a terminal such as /.*/, without suffix or lazy, and what ends it behind the rule",
+                "max_tokens can close a terminal anywhere, and this one may not end everywhere",
+                "write a terminal such as /.*/, without suffix or lazy, and what ends it after the rule",
             )
     capture = given.get("capture")
     return Attributes(
@@ -314,7 +314,7 @@ class GrammarWriter:
 
         Raises
         ------
-        GrammarError : something is not defined, or is not what it has to be where it stands.
+        GrammarError : something is not defined, or is not what it has to be in its place.
         LimitExceeded : templates have too many instances.
         """
         known = self.definitions.known
@@ -397,7 +397,7 @@ class GrammarWriter:
             if node.condition is None:
                 return found
             if not self._has_parameter:
-                node.spot.refuse("a condition stands in a rule that has no parameter", "define the rule as name::_")
+                node.spot.refuse("a condition is in a rule that has no parameter", "define the rule as name::_")
             return Conditional(node.condition, found)
         if isinstance(node, Called):
             return self._called(node, scope)

@@ -156,9 +156,9 @@ def _refuse(token: Token, before: str, expected: set[str]) -> NoReturn:
     spot = token.spot
     here = token.text if token.kind in ("NEWLINE", "$END") else f"`{token.text[:40]}`"
     if before == "NEWLINE" and token.kind in ("OR", "STRING", "REGEXP", "OPEN", "OPEN_MAYBE", "OPERATOR"):
-        help = "a rule goes on in the next line only behind |, or inside parentheses"
+        help = "a rule goes on in the next line only after |, or inside parentheses"
     elif token.kind in ("OPERATOR", "COUNTS"):
-        help = "put it behind what it repeats; for the character itself, quote it"
+        help = "put it after what it repeats; for the character itself, quote it"
     elif token.kind == "NEWLINE" and "COLON" in expected:
         help = "a statement is a rule (name: ...), a terminal (NAME: ...) or a directive such as %ignore"
     elif token.kind == "COLON":
@@ -166,9 +166,9 @@ def _refuse(token: Token, before: str, expected: set[str]) -> NoReturn:
     elif token.kind in ("EQUALS",) or token.text in ("::", ":="):
         help = "a rule is written name: ..."
     elif token.text == "{":
-        help = "write (...)* for what may come any number of times, and {2,5} behind it for a number of times"
+        help = "write (...)* for what may come any number of times, and {2,5} after it for a number of times"
     elif token.text == ",":
-        help = 'take it out: what follows is written behind it; for the character, quote it: ","'
+        help = 'take it out: parts follow each other without a sign; for the character, quote it: ","'
     else:
         names = [WRITTEN[kind] for kind in WRITTEN if kind in expected]
         help = f"here {_listed(names)} may stand" if names else "take it out"
@@ -200,7 +200,7 @@ class _Reader:
         found = self._name(name)
         if parameter is not None and (parameter.value.value.function != "_" or found.is_terminal):
             parameter.value.spot.refuse(
-                f'"{parameter.value.text}" cannot stand behind a name that is defined',
+                f'"{parameter.value.text}" cannot stand after a name that is defined',
                 "a rule with a parameter is defined as name::_",
             )
         priority = 0
@@ -220,7 +220,7 @@ class _Reader:
         names: list[str] = []
         for word in words:
             if word.name in names:
-                word.spot.refuse(f'the parameter "{word.name}" stands here twice', "give one of them another name")
+                word.spot.refuse(f'the parameter "{word.name}" is here twice', "give one of them another name")
             if word.is_terminal:
                 word.spot.refuse("parameters of templates are written as rules are", f'write "{word.name.lower()}"')
             names.append(word.name)
@@ -296,7 +296,7 @@ class _Reader:
         if len(rows) > 1:
             for row, sign in zip(rows, [tokens[0], *tokens], strict=False):
                 if not row.parts:
-                    sign.spot.refuse('beside "&" stands what both sides match', "add what is missing, or take it out")
+                    sign.spot.refuse('"&" needs something on both sides', "add what is missing, or take it out")
             return Row(rows[0].spot, (Both(tokens[0].spot, tuple(rows)),), alias, condition)
         return rows[0]._replace(alias=alias, condition=condition)
 
@@ -402,7 +402,7 @@ def _trees(tree: Any) -> list[Any]:
 
 
 def _span(nodes: Any) -> Spot:
-    """From the first node to the last; where there is none, nowhere."""
+    """From the first node to the last; nowhere, if there are no nodes."""
     if not nodes:
         return Spot.nowhere()
     first, last = nodes[0].spot, nodes[-1].spot

@@ -1,6 +1,6 @@
 r"""Terminals as lexemes: each is one regular expression, put together from the expressions that it names.
 
-What is made of strings, patterns, ranges and other terminals is put together as a *tree*, because a look-behind in one
+What is made of strings, patterns, ranges and other terminals is put together as a *tree*, because a lookbehind in one
 part sees the part before it (`ESCAPED_STRING: "\"" /.*?/ /(?<!\\)(\\\\)*?/ "\""`). What `&`, `~` and `%regex` make has
 no tree; besides them every part is a node of its own.
 
@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
 MAX_CHAIN = 50  # terminals that refer to each other, one inside the other
-FREE_CHARACTERS = 1000  # so many, in all terminals of a grammar, take little
-CHARACTER_WORK = 2  # units for each of the others
+FREE_CHARACTERS = 1000  # that number, in all terminals of a grammar, takes little time
+CHARACTER_WORK = 2  # units for each further one
 MAX_WRITTEN = 2**20  # characters of all terminals, those that they name written out
 SPELLING = Spelling(utf8_char, utf8_literal, str.encode)
 
@@ -121,7 +121,7 @@ class Terminals:
         return found
 
     def anonymous(self, node: Node, scope: Scope) -> Lexeme:
-        """The lexeme of a string or pattern that stands in a rule: that of the terminal which says the same, if any."""
+        """The lexeme of a string or pattern in a rule; if a terminal says the same, the lexeme of this terminal."""
         full = self._terminal_of(node)
         if full is not None:
             return self._of_name(full, Name(node.spot, full))
@@ -177,7 +177,7 @@ class Terminals:
         if defined.definition.parameters:
             defined.spot.refuse("a terminal cannot be a template", "write a rule, in small letters")
         if defined.definition.attributes:
-            defined.definition.attributes[0].spot.refuse("attributes stand behind the names of rules", "write a rule")
+            defined.definition.attributes[0].spot.refuse("attributes go after the names of rules", "write a rule")
         self._in_progress.append(full)
         n_before = self._n_written
         found = self._values[full] = self.value(defined.body, defined.scope)
@@ -331,7 +331,7 @@ class Terminals:
                 if not self.nodes.is_empty(self.nodes.intersect([node, longer])):
                     spot.refuse(
                         "what follows the lazy quantifier may end in several places",
-                        "make what comes behind its first end a terminal of its own",
+                        "make what comes after its first end a terminal of its own",
                     )
 
     def _node(self, tree: Tree, spot: Spot) -> int:
@@ -341,14 +341,14 @@ class Terminals:
             raise LimitExceeded(error.message, error.where or spot.shown(), error.help) from None
 
     def _texts(self) -> int:
-        """Everything that is text: bytes that are no UTF-8 are not what `~` stands for."""
+        """Everything that is text: `~` does not match bytes that are not UTF-8."""
         return self.nodes.repeat(utf8_char(self.nodes, TEXT), 0, None)
 
     def _any_bytes(self) -> int:
         return self.nodes.concat([self.nodes.byte_set(2**256 - 1), self.nodes.ALL])
 
     def _first_ends(self, node: int) -> int:
-        """Strings of a node of which no shorter part in front is one."""
+        """The strings of a node that do not begin with a shorter string of the node."""
         longer = self.nodes.concat([node, self._any_bytes()])
         return self.nodes.without(node, [longer])
 

@@ -64,7 +64,7 @@ PARTS = (
     ("TWO_COLONS", r"::"),
     ("SIGN", r"[:.,|()\[\]{}+*?~&=]"),
 )
-MODIFIERS = re.compile(r"!\??|\?!?")  # they stand before the name of a rule that is defined
+MODIFIERS = re.compile(r"!\??|\?!?")  # they come before the name of a rule that is defined
 BLANK = re.compile(r"\s*")
 OPENING_BRACE = re.compile(r"\s*\{")
 TOKEN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in PARTS))
@@ -234,7 +234,7 @@ class _Reader:
 
 
 class Token(NamedTuple):
-    """A token: what it is, its text, where it stands, and what JSON says there."""
+    """A token: its kind, its text, its place, and the value of the JSON there."""
 
     kind: str
     text: str
@@ -363,7 +363,7 @@ def _directive(word: str, spot: Spot) -> tuple[Token, int]:
     if name == "lark":
         brace = OPENING_BRACE.match(text, spot.end)
         if brace is None:
-            spot.refuse("behind %lark stands a grammar in braces", 'for example %lark { start: "a" }')
+            spot.refuse("%lark needs a grammar in braces after it", 'for example %lark { start: "a" }')
         return Token("LARK", word, spot), brace.end()
     if name not in WITH_JSON:
         return Token(name.upper(), word, spot), spot.end
@@ -374,10 +374,10 @@ def _directive(word: str, spot: Spot) -> tuple[Token, int]:
         value, end = json.JSONDecoder().raw_decode(text, begin)
     except json.JSONDecodeError as error:
         Spot(spot.source, min(error.pos, len(text)), error.pos + 1).refuse(
-            f"the JSON behind {word} cannot be read: {error.msg[:1].lower()}{error.msg[1:]}", "mend the JSON"
+            f"the JSON after {word} cannot be read: {error.msg[:1].lower()}{error.msg[1:]}", "mend the JSON"
         )
     except (RecursionError, ValueError):
-        spot.refuse(f"the JSON behind {word} nests too deep or has too long a number", "make it simpler")
+        spot.refuse(f"the JSON after {word} nests too deep or has too long a number", "make it simpler")
     return Token(name.upper(), text[begin:end], Spot(spot.source, spot.begin, end), value), end
 
 
@@ -392,7 +392,7 @@ def _refuse_character(source: Source, at: int) -> None:
     if character == "'":
         spot.refuse("strings stand in double quotes", 'write "..."')
     if character == "-":
-        spot.refuse('"-" stands in "->" only', "write -> before an alias, or quote the character")
+        spot.refuse('"-" is used in "->" only', "write -> before an alias, or quote the character")
     if character == ";":
         spot.refuse("';' has no meaning here", "take it out: the end of the line ends the rule")
     spot.refuse(f"{character!r} has no meaning here", f'quote it if it is meant as text: "{character}"')

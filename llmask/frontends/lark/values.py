@@ -46,8 +46,8 @@ def read_string(text: str, spot: Spot) -> str:
 
     Parameters
     ----------
-    text : what stands between the quotes.
-    spot : where the string stands, the quotes included.
+    text : what is between the quotes.
+    spot : where the string is, the quotes included.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def pattern_value(node: Pattern) -> Value:
 
 
 def _original_place(written: str, place: int) -> int:
-    """Where a character of a pattern stands in its source, in which slashes are escaped."""
+    """Where a character of a pattern is in its source, in which slashes are escaped."""
     at = 0
     for found in ESCAPED.finditer(written):
         if found.start() - at >= place:
@@ -166,7 +166,7 @@ def structured_node(nodes: RegexNodes, value: object, spot: Spot) -> int:
 
     Raises
     ------
-    GrammarError : the value is none of those above.
+    GrammarError : the value is not one of the kinds above.
     """
     chunks = _chunks(value, spot)
     if len(chunks) > MAX_CHUNKS:
@@ -185,7 +185,7 @@ def structured_node(nodes: RegexNodes, value: object, spot: Spot) -> int:
 
 def _chunks(value: object, spot: Spot) -> list[str]:
     if not isinstance(value, dict) or len(value) != 1 or next(iter(value)) not in KINDS:
-        spot.refuse(f"behind %regex stands an object with one of {', '.join(KINDS)}", EXAMPLE)
+        spot.refuse(f"%regex needs an object after it, with one of {', '.join(KINDS)}", EXAMPLE)
     kind, content = next(iter(value.items()))
     if kind == "substring_chunks":
         if not isinstance(content, list) or not all(isinstance(chunk, str) for chunk in content):

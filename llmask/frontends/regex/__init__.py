@@ -104,5 +104,5 @@ def _compile(
 
 
 def shorten(pattern: str) -> str:
-    """A pattern as it stands in an error."""
+    """A pattern as it is shown in an error."""
     return pattern if len(pattern) <= 80 else pattern[:77] + "..."

@@ -58,7 +58,7 @@ class EcmaParser(PythonParser):
         return super()._class_ends(start, -1)
 
     def _range_of_class(self, low: int | CodePointSet, high: int | CodePointSet, at: int) -> Items[int | CodePointSet]:
-        r"""`[\w-.]`: the minus stands for itself (annex B.1.2.5)."""
+        r"""`[\w-.]`: the minus means itself (annex B.1.2.5)."""
         return low, ord("-"), high
 
     def _other_escape(self, start: int, letter: str) -> int | CodePointSet:

@@ -11,7 +11,7 @@ The same equations give the *left context*, what a pattern must remember of the 
 `\b` and lookbehind ask whether the text so far belongs to some language ("is empty", "ends in a word character", "ends
 in foo"). Derivatives of these languages by whole characters are finitely many, so the text so far matters only through
 a *state*, the tuple of the derivatives. A lookbehind that looks ahead in turn, (?<=\bfoo), also says something about
-the rest of the text; its language is a formula whose variable stands for the position asked about (`Equations.rests`).
+the rest of the text; its language is a formula whose variable means the position asked about (`Equations.rests`).
 Patterns have one or two languages and two to four states; a pattern that never looks left has one state. Source: J. A.
 Brzozowski, "Derivatives of Regular Expressions", JACM 11 (1964), section 5.
 
@@ -182,7 +182,7 @@ class Alphabet:
         parts: npt.NDArray[np.int32],
         class_of_byte: npt.NDArray[np.int64],
     ) -> int:
-        """Node of an automaton over classes, of which `_spelled` says how they are spelled."""
+        """Node of an automaton over classes, spelled as `_spelled` says."""
         # State s before a character is row s; after bytes that lead to part k of one, row k * n_states + s.
         n_states, n_parts = len(table), len(parts)
         self.budget.spend(ROWS, n_states * n_parts)
@@ -259,7 +259,7 @@ class Alphabet:
 
 
 CLOSED = -1  # the variable of an atom that is followed by nothing
-HERE = -2  # the variable that stands for a position in the text; what follows there is asked with `rests`
+HERE = -2  # the variable that means a position in the text; `rests` says what follows there
 LOOP = "a repetition around an anchor, look-around or atomic group needs more than {} "
 HELP = "Move the look-around out of the repetition, or shorten the repetitions beside it."
 STATES = Kind(300, LOOP + "states", HELP)  # a host name with labels of at most 63 characters takes 263

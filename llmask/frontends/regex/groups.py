@@ -135,7 +135,7 @@ class _Program:
             jump = self._add(JUMP)
             begin = self._part(tree.inner)
             self.code[jump] = (JUMP, None, len(self.code), 0)
-            widths = width(tree.inner) if isinstance(tree, Look) and tree.is_behind else None
+            widths = width(tree.inner) if isinstance(tree, Look) and tree.is_lookbehind else None
             self._add(ATOMIC if isinstance(tree, Atomic) else LOOK, (tree, widths), begin)
         else:
             assert isinstance(tree, Repeated)
@@ -229,14 +229,14 @@ class _Run:
                     ways.append(way._replace(at=way.at + 1, place=found.place, saved=found.saved))
         return None
 
-    def _round(self, way: Way, bounds: tuple[int, int, int | None, bool], body: int, behind: int) -> list[Way]:
+    def _round(self, way: Way, bounds: tuple[int, int, int | None, bool], body: int, following: int) -> list[Way]:
         """The ways on from where a round of a loop may begin, the last one to be tried first."""
         number, low, high, is_lazy = bounds
         n, last = way.rounds[number] or (0, -1)
         after = n + 1 if high is not None or n < low else n  # more than `low` are not counted without need
         if n < low:
             return [way._replace(at=body, rounds=_with(way.rounds, number, (after, last)))]
-        out = way._replace(at=behind, rounds=_with(way.rounds, number, None))
+        out = way._replace(at=following, rounds=_with(way.rounds, number, None))
         if (high is not None and n >= high) or way.place == last:
             return [out]
         again = way._replace(at=body, rounds=_with(way.rounds, number, (after, way.place)))

@@ -111,7 +111,7 @@ def _numbered(rows: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.N
 class Automaton(NamedTuple):
     """An automaton over bytes, its next states in as few columns as parts have codes.
 
-    With a column for each class of bytes those of idn-hostname have 21 MB, so 1 MB.
+    With a column for each class of bytes the next states of idn-hostname take 21 MB, this way 1 MB.
 
     class_of_byte  uint8[256]
     blocks         of rows that follow each other: the column of each class of bytes, uint8[n_classes], and their next
@@ -200,7 +200,7 @@ class Parts:
         self._digits: dict[tuple[Pieces, Digits], int] = {}
 
     def spellings(self, pieces: Pieces, style: StringStyle) -> int:
-        """Part before a character, of which `pieces` says the code that it ends in, by code point."""
+        """Part before a character; `pieces` says, by code point, in which code the character ends."""
         codes = [DEAD] * 256
         raw = _within(pieces, TEXT if style.is_raw else RAW)
         for low, high, positions in LENGTHS:
@@ -213,7 +213,7 @@ class Parts:
         return self._add(codes, is_new=True)
 
     def digits(self, pieces: Pieces, digits: Digits) -> int:
-        """Code before the digits of a number, of which `pieces` says the code that it ends in."""
+        """Code before the digits of a number; `pieces` says in which code the number ends."""
         if not pieces:
             return DEAD
         if not digits:

@@ -2,10 +2,10 @@ r"""From the tree of a pattern to a node.
 
 Without anchors and look-arounds a tree is its node, part by part. A tree that looks around is built from its end,
 with what follows at hand (the *tails*, one a state of the text on the left): x(?=y)z is x . ((y ALL) & z) once z is
-known, and (?!y) intersects with the complement. Look-behinds, `^` and `\b` choose the tail by the state. Both are
+known, and (?!y) intersects with the complement. Lookbehinds, `^` and `\b` choose the tail by the state. Both are
 exact, in any place and any nesting; only loops around them (`equations`) and atomic groups (`atomic`) need more.
 
-Behind a look-around any bytes may follow, not only text: no character is the start of another's spelling, so within
+After a look-around any bytes may follow, not only text: no character is the start of another's spelling, so within
 the tail both say the same, and once (?!y) is broken nothing is left, x & not(ALL), which needs no search to be known.
 
 Complements are sound in JSON strings too: every tail consists of whole spelled characters, and a node for a set of
@@ -138,23 +138,23 @@ class Meaning:
                 found.append(self._ends_in(tree.terminators))
         elif isinstance(tree, Boundary):
             found += [(START, self.nodes.EPSILON, []), self._ends_in(tree.words)]
-        elif isinstance(tree, Look) and tree.is_behind:
+        elif isinstance(tree, Look) and tree.is_lookbehind:
             single = single_character(tree.inner)
             if single is not None:
                 found.append(self._ends_in(single))
             else:
-                found.append((id(tree), self._text_behind(tree.inner), character_sets(tree.inner)))
+                found.append((id(tree), self._texts_ending_in(tree.inner), character_sets(tree.inner)))
         elif self._looks(tree):
             for part in parts_of(tree):
                 found += self._left_languages(part)
         return found
 
-    def _text_behind(self, tree: Tree) -> Tail:
+    def _texts_ending_in(self, tree: Tree) -> Tail:
         """The texts that end in a match of `tree`; with HERE at their end when that depends on what follows."""
-        behind = Sequence((ANY_TEXT, tree))
-        meaning = Meaning(self.nodes, self.spelling, behind, self.equations)
+        so_far = Sequence((ANY_TEXT, tree))
+        meaning = Meaning(self.nodes, self.spelling, so_far, self.equations)
         end = self.equations.here() if looks_ahead(tree) else self.nodes.EPSILON
-        return meaning.tails_before(behind, [end for _ in meaning.states])[0]
+        return meaning.tails_before(so_far, [end for _ in meaning.states])[0]
 
     def _ends_in(self, members: CodePointSet) -> tuple[object, int, list[CodePointSet]]:
         return members, self.nodes.concat([self.any_text, self.spelling.char(self.nodes, members)]), [members]
@@ -185,7 +185,7 @@ class Meaning:
         return self.nodes.union([self._node(option) for option in tree.options])
 
     def _row(self, parts: Items[Tree]) -> list[int]:
-        """Nodes of parts in a row, what stands there many times in turn counted."""
+        """Nodes of parts in a row; what is there many times in turn is counted."""
         row = [_only_character(part) or self._node(part) for part in parts]
         found: list[int] = []
         for first, end, n in rounds_in(row):
@@ -292,7 +292,7 @@ class Meaning:
             held = self._holds(START, state)
             held = held or (tree.terminators.bounds != () and self._holds(tree.terminators, state))
             return tail if held else self.nodes.EMPTY
-        if isinstance(tree, Look) and tree.is_behind:
+        if isinstance(tree, Look) and tree.is_lookbehind:
             single = single_character(tree.inner)
             rests = self.left.rests(self.languages[id(tree) if single is None else single], state)
             return self.only(self.nodes.complement(rests) if tree.is_negated else rests, tail)
@@ -447,24 +447,24 @@ def _repetition_before(meaning: Meaning, tree: Repeated, ways: Ways) -> Ways:
     elif tree.max is None:
         ways = _endless_before(meaning, tree.base, is_lazy, ways)
     else:
-        behind = ways
+        after = ways
         for _ in range(tree.max - tree.min):
             longer = _before(meaning, tree.base, ways)
-            ways = _rather(meaning, behind, longer) if is_lazy else _rather(meaning, longer, behind)
+            ways = _rather(meaning, after, longer) if is_lazy else _rather(meaning, longer, after)
     for _ in range(tree.min):
         ways = _before(meaning, tree.base, ways)
     return ways
 
 
-def _endless_before(meaning: Meaning, body: Tree, is_lazy: bool, behind: Ways) -> Ways:
-    succeeds = _success_before(meaning, meaning.kept(Repeated(body, 0, None)), behind.succeeds)
+def _endless_before(meaning: Meaning, body: Tree, is_lazy: bool, after: Ways) -> Ways:
+    succeeds = _success_before(meaning, meaning.kept(Repeated(body, 0, None)), after.succeeds)
 
     def choose(variables: Items[Tail]) -> list[Tail]:
         longer = _before(meaning, body, Ways(succeeds, list(variables)))
-        first, second = (behind, longer) if is_lazy else (longer, behind)
+        first, second = (after, longer) if is_lazy else (longer, after)
         return _rather(meaning, first, second).tails
 
-    return Ways(succeeds, meaning.fixed_point(behind.tails, choose))
+    return Ways(succeeds, meaning.fixed_point(after.tails, choose))
 
 
 def _run_before(meaning: Meaning, character: Chars, tree: Repeated, ways: Ways) -> Ways:

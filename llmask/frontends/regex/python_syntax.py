@@ -77,7 +77,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
     flags : letters in force here, of "aimsx".
     depth : groups open here.
     names : of the groups so far.
-    controls : code points that a letter after a backslash stands for.
+    controls : code points that a letter after a backslash means.
     """
 
     controls = CONTROLS
@@ -132,7 +132,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
         if character == "(":
             return self._quantified(self._group(), start)
         if self._quantifier() is not None:
-            self._refuse("there is nothing to repeat", start, "Put the quantifier behind what it repeats.")
+            self._refuse("there is nothing to repeat", start, "Put the quantifier after what it repeats.")
         self.index = start + 1
         if character == "[":
             return self._quantified(Chars(self._class()), start)
@@ -193,7 +193,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
         return item
 
     def _quantifier(self) -> tuple[int, int | None] | None:
-        """Step over a quantifier, if one stands here, and return its bounds."""
+        """Step over a quantifier, if there is one here, and return its bounds."""
         character = self.data[self.index : self.index + 1]
         if character == "{":
             return self._braces()
@@ -212,7 +212,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
 
     @staticmethod
     def _count(digits: str) -> int:
-        """A bound; Python reads no more than 4,300 digits, and so many are too large in any case."""
+        """A bound; Python reads no more than 4,300 digits, and a number of that length is too large in any case."""
         significant = digits.lstrip("0")
         return int(significant or "0") if len(significant) <= MAX_DIGITS else MAX_COUNT + 1
 
@@ -254,11 +254,11 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
         return inner if has_one_way(inner) else Atomic(inner)
 
     def _open_group(self, start: int) -> tuple[bool, bool] | None:
-        """Step over the opening of a group; for a look-around return (is behind, is negated)."""
+        """Step over the opening of a group; for a look-around return (is a lookbehind, is negated)."""
         if not self.data.startswith("(?", start):
             self.index = start + 1
             return None
-        for opening, is_behind, is_negated in (
+        for opening, is_lookbehind, is_negated in (
             ("(?=", False, False),
             ("(?!", False, True),
             ("(?<=", True, False),
@@ -266,7 +266,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
         ):
             if self.data.startswith(opening, start):
                 self.index = start + len(opening)
-                return is_behind, is_negated
+                return is_lookbehind, is_negated
         found = FLAG_GROUP.match(self.data, start)
         if found:
             flags = self._checked_flags(found[1], found[1])
@@ -474,7 +474,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
             ranges.append((item, item))
 
     def _range_of_class(self, low: int | CodePointSet, high: int | CodePointSet, at: int) -> Items[int | CodePointSet]:
-        """What a range stands for of which an end is no single character."""
+        """What a range means if one of its ends is not a single character."""
         self._refuse("a range needs a single character at both ends", at, r"Write \- for the character.")
 
     # --- meanings that dialects change

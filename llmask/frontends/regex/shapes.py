@@ -5,15 +5,15 @@ leaves are sets of `str` that cannot hold Unicode classes, and it has no anchors
 resolved against the flags while parsing, and the tree carries none.
 
 Where a pattern may begin and end: searching is matching a text as a whole with any text before and after the pattern.
-Anchors that open or close an alternative, as nearly every pattern of a schema has them, say that there is none; taking
-them off here leaves most patterns without anything that looks around. A negated pattern is a look-ahead that must fail,
-and any text.
+Anchors that open or close an alternative, as nearly every pattern of a schema has them, say that no text comes there;
+taking them off here leaves most patterns without anything that looks around. A negated pattern is a lookahead that must
+fail, and any text.
 
     search:  ^a$|^b|c|d    becomes    a | b ANY | ANY (c|d) ANY
 
 What a pattern asks about the text around it only the whole text could answer. Lark matches a terminal's pattern in the
-middle of the text, where a look-behind at its start, or a look-ahead at its end, sees the terminals next to it. A
-lexeme is bytes alone here, so such patterns are refused. Those that look no further than the lexeme itself reaches are
+middle of the text, where a lookbehind at its start, or a lookahead at its end, sees the terminals next to it. A lexeme
+is bytes alone here, so such patterns are refused. Patterns that look no further than the lexeme itself reaches are
 fine: `"(?!x).*?(?<!\\)"` looks ahead one character, and at least one follows in the lexeme.
 
 In: a tree. Out: parts, sets, answers; trees that must match whole texts. Cost: linear in the tree.
@@ -77,10 +77,10 @@ class Boundary(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Lookahead, or lookbehind when `is_behind`: `inner` is matched without taking anything."""
+    """Lookahead, or lookbehind when `is_lookbehind`: `inner` is matched without taking anything."""
 
     inner: Tree
-    is_behind: bool
+    is_lookbehind: bool
     is_negated: bool
 
 
@@ -165,7 +165,7 @@ def looks_ahead(tree: Tree) -> bool:
     """Whether something inside asks what follows; an atomic group does, by what it would rather match."""
     if isinstance(tree, Edge):
         return tree.is_end
-    if isinstance(tree, (Boundary, Atomic)) or (isinstance(tree, Look) and not tree.is_behind):
+    if isinstance(tree, (Boundary, Atomic)) or (isinstance(tree, Look) and not tree.is_lookbehind):
         return True
     return any(looks_ahead(part) for part in parts_of(tree))
 
@@ -199,10 +199,10 @@ def character_sets(tree: Tree) -> list[CodePointSet]:
 
 
 def rounds_in(row: Items[Hashable]) -> list[tuple[int, int, int]]:
-    """A long row cut into pieces (first, end, n): what stands between two places, `n` times in turn.
+    """A long row cut into pieces (first, end, n): what is between two places, `n` times in turn.
 
     Where a text may begin anywhere, as many beginnings of a row like "xxx..." are alive as it has rounds, and each is a
-    node of its own: 10,000 of them took ten seconds. Those of a counter are one.
+    node of its own: 10,000 of them took ten seconds. All beginnings of a counter are one node.
 
     Examples
     --------
@@ -252,13 +252,13 @@ def search(pattern: Alternatives) -> Tree:
     options = []
     for (at_start, at_end), members in groups.items():
         before = () if at_start else (ANY_TEXT,)
-        behind = () if at_end else (ANY_TEXT,)
-        options.append(Sequence((*before, Alternatives(tuple(members)), *behind)))
+        after = () if at_end else (ANY_TEXT,)
+        options.append(Sequence((*before, Alternatives(tuple(members)), *after)))
     return Alternatives(tuple(options))
 
 
 def absent(pattern: Tree) -> Tree:
-    """Every text of which `pattern`, made by one of the functions above, is not the whole.
+    """Every text that `pattern`, made by one of the functions above, does not match as a whole.
 
     Any text at the pattern's end is taken off: (?!a$) for a, (?!a) for a ANY. So a node of it is empty as soon as `a`
     was read, where the complement of `a ANY` lives on, with nothing that it could ever match in a text.
@@ -311,35 +311,35 @@ def width(tree: Tree | Named) -> Width:
     return 0, 0
 
 
-def looks_outside(tree: Tree, before: int = 0, behind: int = 0) -> str | None:
-    """What in a pattern may see beyond it, where at least so many characters stand before and after it; or None."""
+def looks_outside(tree: Tree, before: int = 0, after: int = 0) -> str | None:
+    """What in a pattern may see beyond it, or None; at least `before` and `after` characters are around the pattern."""
     if isinstance(tree, Edge):
         if not tree.terminators.bounds:
             return '"$"' if tree.is_end else '"^"'
-        return None if (behind if tree.is_end else before) else "an anchor at the end of a line"
+        return None if (after if tree.is_end else before) else "an anchor at the end of a line"
     if isinstance(tree, Boundary):
-        return None if before and behind else "\\b"
+        return None if before and after else "\\b"
     if isinstance(tree, Look):
-        if width(tree.inner)[1] > (before if tree.is_behind else behind):
-            return "a look-behind" if tree.is_behind else "a look-ahead"
+        if width(tree.inner)[1] > (before if tree.is_lookbehind else after):
+            return "a lookbehind" if tree.is_lookbehind else "a lookahead"
         return None
     if isinstance(tree, Atomic):  # what it would rather match may reach further than what it matches
         low, high = width(tree.inner)
         is_run = isinstance(tree.inner, Repeated) and isinstance(tree.inner.base, Chars)  # a*+ is a*(?!a)
         if is_run:
-            return None if behind else "an atomic group"
-        left = low + behind - high
+            return None if after else "an atomic group"
+        left = low + after - high
         return looks_outside(tree.inner, before, left) if left >= 0 else "an atomic group"
     if isinstance(tree, Repeated):
-        return looks_outside(tree.base, before, behind)
+        return looks_outside(tree.base, before, after)
     if isinstance(tree, Alternatives):
-        return next((found for option in tree.options if (found := looks_outside(option, before, behind))), None)
+        return next((found for option in tree.options if (found := looks_outside(option, before, after))), None)
     if isinstance(tree, Sequence):
-        behind += width(tree)[0]
+        after += width(tree)[0]
         for part in tree.parts:
             least = width(part)[0]
-            behind -= least
-            found = looks_outside(part, before, behind)
+            after -= least
+            found = looks_outside(part, before, after)
             if found:
                 return found
             before += least
@@ -356,7 +356,7 @@ def has_lazy(tree: Tree) -> bool:
 
 
 def lazy_cases(tree: Tree) -> list[Tree]:
-    """Trees that together match what one does, none with an alternative of which only some options are lazy."""
+    """Trees that together match what one does; in none of them is a choice between lazy and other options."""
     if not has_lazy(tree):
         return [tree]
     if isinstance(tree, Alternatives):

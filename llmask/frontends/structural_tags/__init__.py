@@ -38,7 +38,7 @@ EXAMPLE = 'write {"type": "structural_tag", "format": {...}}'
 
 
 def is_token(place: Place) -> bool:
-    """Whether a token stands where a string may stand, too."""
+    """Whether there is a token in a place where a string may be, too."""
     return isinstance(place.value, dict)
 
 
@@ -98,14 +98,14 @@ def _any_tokens(formats: Formats, place: Place, ends: Ends) -> Expression:
 
 
 def _tag(formats: Formats, place: Place, ends: Ends) -> Expression:
-    rest = behind_begin(formats, place)
+    rest = rest_of_tag(formats, place)
     begin = place.below("begin")
     refuse_other_begin(begin)
     first = token_set(formats, begin) if is_token(begin) else formats.text(begin.text())
     return sequence([first, rest])
 
 
-def behind_begin(formats: Formats, place: Place) -> Expression:
+def rest_of_tag(formats: Formats, place: Place) -> Expression:
     """What derives the content and end of a tag."""
     place.check_fields(("begin", "content", "end"), ("type",), "a tag")
     if place.has("type") and place.value["type"] != "tag":
@@ -137,7 +137,7 @@ def _triggered_tags(formats: Formats, place: Place, ends: Ends) -> Expression:
     whole: list[Expression] = []
     parts: dict[str, list[Expression]] = {trigger: [] for trigger in triggers}
     for tag in place.below("tags").some():
-        rest = behind_begin(formats, tag)
+        rest = rest_of_tag(formats, tag)
         refuse_other_begin(tag.below("begin"))
         begin = tag.below("begin").text()
         spend(len(parts) // 8)
@@ -198,7 +198,7 @@ def _token_triggered_tags(formats: Formats, place: Place, ends: Ends) -> Express
     whole: list[Expression] = []
     used: set[int] = set()
     for tag in place.below("tags").some():
-        rest = behind_begin(formats, tag)
+        rest = rest_of_tag(formats, tag)
         if not is_token(tag.below("begin")):
             tag.below("begin").refuse("the tag begins with a string", 'write {"type": "token", "token": ...}')
         begin = token_set(formats, tag.below("begin"))

@@ -81,7 +81,7 @@ MAX_COUNT = 10**9  # counters are 32-bit
 
 
 def text_without(nodes: RegexNodes, excluded: Sequence[str], most: int | None = None) -> Expression:
-    """Text in which no string of `excluded` stands, of `most` characters at most.
+    """Text that holds no string of `excluded`, with `most` characters at most.
 
     Raises
     ------
@@ -335,7 +335,7 @@ class Formats:
                 schema = looser
 
     def _warn(self, form: Form, where: str | None, warnings: list[str]) -> None:
-        """Add warnings about a schema; each is told once, however often the schema stands in the tag."""
+        """Add warnings about a schema; each is told once, however often the schema is in the tag."""
         place = where
         if form.name:
             below = str(where).rpartition("/json_schema")[2]
@@ -360,7 +360,7 @@ class Formats:
         return self._elements_of[key]
 
     def _included(self, schema: Any, form: Form, where: str, holds: list[SchemaAt] | None = None) -> Inclusion:
-        """The documents of a schema, or of a place in it, in whose strings no excluded one stands."""
+        """The documents of a schema, or of a place in it, whose strings hold no excluded string."""
         options, excluded = form.options, form.excluded
         key = key_of(schema) if holds is None else object(), options.key, excluded
         if key not in self._inclusions:
@@ -390,7 +390,7 @@ class Formats:
         return self._inclusions[key]
 
     def named(self, kind: str, expression: Expression) -> Expression:
-        """A rule for what stands in several places."""
+        """A rule for what is in several places."""
         name = self._named.setdefault(expression, f"{kind}_{len(self.rules)}")
         self.rules[name] = expression
         return Reference(name)

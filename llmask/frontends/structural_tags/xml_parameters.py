@@ -75,8 +75,8 @@ if TYPE_CHECKING:
 class Style(NamedTuple):
     """How an element is written.
 
-    begin, end : the element's; `{name}` stands for the property, `{is_string}` for true or false, and white space may
-        stand in place of a tab.
+    begin, end : of the element; `{name}` is for the property, `{is_string}` for true or false, and white space may
+        be in place of a tab.
     strips_line : whether a line break at either end of a text is no part of it.
     """
 
@@ -95,11 +95,11 @@ class Style(NamedTuple):
         Returns the text before the name, the text after it, the text before the value that white space may precede,
         and the text before the value after `{is_string}`; the last two are empty where the style has none.
         """
-        before, _, behind = self.begin.partition("{name}")
+        before, _, after = self.begin.partition("{name}")
         if self.tells_strings:
-            first, _, second = behind.partition("{is_string}")
+            first, _, second = after.partition("{is_string}")
             return before, first, "", second
-        first, _, second = behind.partition("\t")
+        first, _, second = after.partition("\t")
         return before, first, second, ""
 
 
@@ -146,7 +146,7 @@ class Elements(Translation):
     ----------
     schema : of the object, or of one value.
     json_value : makes the expression of a schema's JSON, given the schema, its path, and what else holds there.
-    lowered : the rules of each value that was written so far, also in other schemas; gains those of this one.
+    lowered : the rules of each value that was written so far, also in other schemas; gains the rules of this one.
     """
 
     def __init__(
@@ -211,7 +211,7 @@ class Elements(Translation):
             return schemas
         beside = [value for name, value in schema.items() if name not in ("properties", "$defs", "definitions")]
         text = json.dumps(beside, default=str)
-        if "properties" in schema and "roperties" not in text and 'ef"' not in text:  # what stands beside declares none
+        if "properties" in schema and "roperties" not in text and 'ef"' not in text:  # what is beside declares none
             return [(self.synthetic("closed root", lambda: closed_object(schema)), path)]
         return closed(self, schemas)
 
@@ -266,7 +266,7 @@ class Elements(Translation):
         written, rules.edges = rules.edges, array("i")
         rules.ignored, rules.values_are_json = None, False
         rules.names = [f"arguments{self._of()}" if name == "#" else name for name in rules.names]
-        before, behind, second, _ = self.style.parts()
+        before, after, second, _ = self.style.parts()
         left_out = {self.open, self.close, self.comma, *([] if second else [self.colon])}
         begins = {self.colon: self.nodes.concat([self.blank.node, self._spelled(second)])}
         declared = set(self.keys.values())
@@ -288,11 +288,11 @@ class Elements(Translation):
                     others += [] if symbol in declared else [name]
                     # with the blanks before it, as other text may begin with some, too
                     begins[symbol] = self.nodes.concat(
-                        [self.blank.node, self._spelled(before), name, self._spelled(behind)]
+                        [self.blank.node, self._spelled(before), name, self._spelled(after)]
                     )
                 symbol = begins[symbol]
             rules.edges.extend((state, kind, symbol, target, guard))
-        self._check_names(behind, self.nodes.union(others))
+        self._check_names(after, self.nodes.union(others))
         return rules
 
     def _names_of(self, keys: int, declared: Iterable[int]) -> int:
@@ -301,7 +301,7 @@ class Elements(Translation):
         is_any = self.nodes.is_empty(self.nodes.without(name, [keys, *declared]))
         return self.nodes.intersect([keys, name if is_any else compile_pattern(self.nodes, NAME_OF_PATTERN)])
 
-    def _check_names(self, behind: str, others: int) -> None:
+    def _check_names(self, after: str, others: int) -> None:
         """Refuse a name that holds a mark, or that, with what follows it, begins another one.
 
         Parameters
@@ -314,18 +314,18 @@ class Elements(Translation):
                 raise UnsupportedSchema(
                     f"the name {name!r} holds a mark of the call", pointer(ROOT, "properties", name), "rename it"
                 )
-        names = sorted(name + behind for name in self.keys)
+        names = sorted(name + after for name in self.keys)
         begun = [longer for shorter, longer in pairwise(names) if longer.startswith(shorter)]
-        more = nodes.concat([others, self._spelled(behind), nodes.byte_set((1 << 256) - 1), nodes.ALL])
+        more = nodes.concat([others, self._spelled(after), nodes.byte_set((1 << 256) - 1), nodes.ALL])
         for name in names:
-            if behind in name[: -len(behind)] + behind[:-1]:
+            if after in name[: -len(after)] + after[:-1]:
                 both = nodes.intersect([self._spelled(name), more])
                 begun += [] if nodes.is_empty(both) else [name]
         if begun:
             raise UnsupportedSchema(
-                f"the name {begun[0].removesuffix(behind)!r} begins like another one that ends",
+                f"the name {begun[0].removesuffix(after)!r} begins like another one that ends",
                 pointer(ROOT, "properties"),
-                f"take {behind[0]!r} out of it",
+                f"take {after[0]!r} out of it",
             )
 
     # --- one value
@@ -390,14 +390,14 @@ class Elements(Translation):
         if not schemas:
             return self.json_value(NO_STRING, ROOT, None)
         schema, path = schemas[0]
-        if len(schemas) == 1 and not has_strings and self._stands_alone(schema):
+        if len(schemas) == 1 and not has_strings and self._means_the_same_alone(schema):
             return self.json_value(schema, path, None)
         try:
             return self.json_value(self.schema, ROOT, [*schemas, (NO_STRING, path)] if has_strings else schemas)
         except UnsatisfiableSchema:
             return None
 
-    def _stands_alone(self, schema: Any) -> bool:
+    def _means_the_same_alone(self, schema: Any) -> bool:
         """Whether a schema means the same by itself: values of several functions are then the same."""
         if REFERS & set(self.schema) or not all(type(key) is str for key in schema):
             return False
@@ -406,7 +406,7 @@ class Elements(Translation):
     def _as_read(self, texts: Lexeme) -> Expression:
         """What is read as one of some texts: as they are, or between line breaks, as templates have them.
 
-        A text that itself begins or ends with a line break stands between two more.
+        A text that itself begins or ends with a line break is put between two more.
         """
         if not self.form.is_read:
             return sequence([self.blank, texts, self.blank])

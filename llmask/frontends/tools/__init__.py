@@ -166,7 +166,7 @@ def harmony_tag(
 
 
 def _call(writing: Writing, tool: Tool, arguments: Arguments) -> dict[str, Any]:
-    """A call, whose recipient stands in the channel or before it; models leave the mark of its type out."""
+    """A call, whose recipient is in the channel or before it; models leave the mark of its type out."""
     recipient, channel = f" to=functions.{tool.name}", "<|channel|>commentary"
     headers = (channel + recipient, recipient + channel)
     begin = [writing.row([f"{header}{kind}<|message|>"]) for header in headers for kind in KINDS]
@@ -249,13 +249,11 @@ def _with_thoughts(
         return form
     if family.thoughts is None:
         raise GrammarError(f"models of the family {model} write no reasoning section", help="leave reasoning out")
-    begin, end, behind = family.thoughts
+    begin, end, after = family.thoughts
     writing = Writing(marks, (begin, end))
     first = [] if reasoning == "open" else [begin]
     # what comes right after it is part of the text that follows, where there may be any
-    section = writing.row(
-        [*first, writing.text_without([end, begin]), end, *([behind] if choice == "required" else [])]
-    )
+    section = writing.row([*first, writing.text_without([end, begin]), end, *([after] if choice == "required" else [])])
     return writing.row([writing.optional(section) if reasoning == "optional" else section, form])
 
 
@@ -281,7 +279,7 @@ class _Calls:
         if choice == "required":
             return writing.row([*([writing.optional(writing.row([family.prefix]))] if has_prefix else []), calls])
         text = writing.text_without(self.excluded)
-        # without a section, what stands between two calls is free text
+        # without a section, what is between two calls is free text
         part = calls if family.begin else self._one(tools, first)
         if not first:  # the calls begin with a special token, which no text holds
             return writing.row(
@@ -316,7 +314,7 @@ class _Calls:
 
     def _call(self, tool: Tool, first: str) -> dict[str, Any]:
         family = self.family
-        before, number, behind = family.call.replace("{name}", tool.name).removeprefix(first).partition("{number}")
+        before, number, after = family.call.replace("{name}", tool.name).removeprefix(first).partition("{number}")
         arguments = self.arguments.form(tool, family.not_in_arguments, family.style)
-        parts: list[Any] = [before, *([Pattern("[0-9]+"), behind] if number else []), arguments, family.call_end]
+        parts: list[Any] = [before, *([Pattern("[0-9]+"), after] if number else []), arguments, family.call_end]
         return self.writing.row(parts)

@@ -53,7 +53,7 @@ BLANKS = " \t\r\n"
 HARMONY = Family("harmony_tag", "", "", marks=MARKS)
 MOST_LETTERS = 2**24  # of a schema
 MOST_DIGITS = 4000  # of an int; Python refuses more than 4,300
-# the recipient of a message stands before its channel or after it
+# the recipient of a message is before its channel or after it
 CHANNEL = r"(?:<\|channel\|>commentary)?"
 HARMONY_OPENING = (
     CHANNEL + r" to=functions\.(?P<name>[\w.\-]+)" + CHANNEL + r"(?: ?<\|constrain\|>json| json)?<\|message\|>"
@@ -183,7 +183,7 @@ class Reader:
         return None
 
     def _between(self) -> Iterable[ToolCallDelta] | None:
-        """Behind a call of a section."""
+        """Read what comes after a call of a section."""
         end = self.family.end
         if end and self._rest.startswith(end):
             self._rest = self._rest[len(end) :]
@@ -193,7 +193,7 @@ class Reader:
         if found is not None:
             return self._opened(found)
         if len(self._rest) > LONGEST_OPENING:
-            self._refuse("what stands behind a call is no other one")
+            self._refuse("what comes after a call is not another one")
         return None
 
     def _opened(self, found: re.Match[str]) -> Iterable[ToolCallDelta]:
@@ -221,7 +221,7 @@ class Reader:
         end = self.family.call_end
         if not self._rest.startswith(end):
             if not end.startswith(self._rest):
-                self._refuse("something else stands where the call has to end")
+                self._refuse("there is something else where the call has to end")
             return None
         self._rest = self._rest[len(end) :]
         self.calls.append(ToolCall(self._name, self._values))
@@ -238,7 +238,7 @@ class Reader:
             self._meanings[self._name] = Meaning(self._schemas.get(self._name, True), self._nodes())
         found = _element(self._rest, self.family.style, self._meanings[self._name], self._values)
         if found is None and STYLES[self.family.style].end in self._rest:
-            self._refuse("what stands in the call is no argument")
+            self._refuse("what is in the call is not an argument")
         if found is None or found.rest is None:
             return None
         written = f"{', ' if self._values else '{'}{found.json()}"

@@ -46,14 +46,14 @@ class Thoughts(NamedTuple):
 
     begin: str
     end: str
-    behind: Part = ""
+    after: Part = ""
 
 
 class Family(NamedTuple):
     """How calls are written.
 
     source      where that is told
-    call        what stands before the arguments
+    call        what comes before the arguments
     call_end    what follows them
     begin, end  of all calls together, where there is such a thing
     separator   between two calls
@@ -277,7 +277,7 @@ def read_tools(document: Any) -> list[Tool]:
     for place in _listed(Place(dumped(document, "list of tools"), ROOT)).some():
         tool = _read_tool(Place(dumped(place.value, "tool"), place.path))
         if tool.name in found:
-            place.refuse(f'the name "{tool.name}" stands twice', "rename one of the functions")
+            place.refuse(f'the name "{tool.name}" is used twice', "rename one of the functions")
         found[tool.name] = tool
     return list(found.values())
 
@@ -331,14 +331,14 @@ def _of_objects(schema: Any, place: Place, form: Form) -> Any:
 
 
 def _check_type(place: Place, form: Form) -> None:
-    """Refuse tools that are not called as functions are: those of servers, and those that take any text."""
+    """Refuse tools that are not called as functions are: tools of servers, and tools that take any text."""
     if not place.has("type") or place.value["type"] == "function":
         return
     if place.value["type"] != "custom":
         place.below("type").refuse("only functions can be written by a model here", 'write "function"')
     if form is not ANTHROPIC:  # whose own tools have this type
         place.below("type").refuse(
-            "calls of custom tools cannot be written here: they hold a text, where those of functions hold JSON",
+            "calls of custom tools cannot be written here: they hold a text, where calls of functions hold JSON",
             "write it as a function, or compile its text alone by Compiler.response_format",
         )
 

@@ -145,7 +145,7 @@ def _one_byte(nodes: RegexNodes, mask: int) -> Lexeme:
 
 MOST_PARTS = 5000  # of a lexeme, rules that it uses twice counted twice: what its node takes to be made
 MOST_COPIES = 10_000  # of what is repeated in repetitions: its derivatives count in as many ways at once
-FEW_PARTS = 100  # a list of words counts as so many at most: its node is small (regex/word_lists.py)
+FEW_PARTS = 100  # a list of words counts as this number at most: its node is small (regex/word_lists.py)
 MOST_ROUNDS = 8  # of looking and splitting, before lexemes are split into all their parts
 SEAM = (
     "where grammars meet, a lexeme of one may go on with what follows the other, and takes it: some texts are lost; "
@@ -157,7 +157,7 @@ LAZY_SEAM = (
 )
 FUSED = "several parts"  # how lexemes are written that nobody reads
 
-IGNORED = "what is ignored"  # names of rules; those of frontends have no blanks
+IGNORED = "what is ignored"  # names of rules; the names that frontends give have no blanks
 DOCUMENT = "the whole document"
 
 
@@ -167,7 +167,7 @@ class Part(NamedTuple):
     node     what it matches
     n_parts  how many parts it was made of
     words    its texts, where it is one or a choice of them
-    n_copies how often what is repeated stands in it, repetitions in repetitions multiplied
+    n_copies how often what is repeated is in it, repetitions in repetitions multiplied
     """
 
     node: int
@@ -179,9 +179,9 @@ class Part(NamedTuple):
 def exact_rules(nodes: RegexNodes, grammar: Grammar) -> Lowered:
     """Rules that derive what a grammar does, byte by byte.
 
-    Rules that it includes keep their lexemes; those around them are split where the longest match would change
-    something. What it means among those of one that is greedy is its own business, and where they meet others its
-    author is told what is lost. In and between those that are not greedy it must change nothing, or that is refused.
+    Grammars that it includes keep their lexemes; the lexemes around them are split where the longest match would change
+    something. Inside an included grammar that is greedy the longest match still decides, and where such a grammar meets
+    others, a warning says what is lost. In and between included grammars that are not greedy, it is an error.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ class _Fusion:
     Attributes
     ----------
     fuse : False where all lexemes are to be single bytes.
-    included : other rules that stand in it, which stay as they are.
+    included : other rules in it, which stay as they are.
     n_rounds : how often lexemes were split.
     apart : nodes that must not be lexemes.
     rules : the grammar's, with recursion at their ends made repetition.
@@ -292,7 +292,7 @@ class _Fusion:
             raise GrammarError(
                 "a grammar inside this one has lexemes that may go on with what follows it, which exact lexing cannot "
                 "split",
-                help='put a separator behind it (a number may go on with a digit), or use lexer="greedy"',
+                help='put a separator after it (a number may go on with a digit), or use lexer="greedy"',
             )
         assert new - self.apart, "nothing is left to be split"
         self.n_rounds += 1
@@ -408,7 +408,7 @@ class _Fusion:
 def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
     """A grammar that ignores nothing, with what was ignored after every lexeme and at the beginning.
 
-    Behind a lexeme that is the empty string nothing is ignored: what may stand once would stand there again.
+    After a lexeme that is the empty string nothing is ignored: what may come once would come there again.
     """
     if not grammar.ignored:
         return grammar

@@ -59,7 +59,7 @@ def sealed_rules(nodes: RegexNodes, grammar: Grammar) -> Lowered:
 
     Raises
     ------
-    GrammarError : an inclusion stands where something else may begin, or go on, with the same bytes.
+    GrammarError : an inclusion is where something else may begin, or go on, with the same bytes.
     UnsatisfiableSchema : the start rule derives nothing.
     LimitExceeded : a lexeme is too large to be spelled out.
     """
@@ -175,19 +175,19 @@ class _Apart(Overlaps):
             if seal is None:
                 continue
             rivals = self.related[lexeme] & ~(1 << lexeme)
-            for rival, behind in (*mine.items(), *theirs.items()):
-                if rivals >> rival & 1 and self._meet(seal, rival, behind):
+            for rival, after in (*mine.items(), *theirs.items()):
+                if rivals >> rival & 1 and self._meet(seal, rival, after):
                     self.is_apart = False
             if any(self.first_of_place[target] & seal.going_on for target in targets):
                 self.is_apart = False
         return super().look(one, other)
 
-    def _meet(self, seal: Seal, rival: int, behind: set[int]) -> bool:
+    def _meet(self, seal: Seal, rival: int, after: set[int]) -> bool:
         """Whether another lexeme goes on where a first one of a seal ends, or ends there, or where that may go on."""
         theirs = self.seals.get(self.lexemes[rival])
         other = self.lexemes[rival] if theirs is None else theirs.firsts
         onwards, both = self.nodes.extensions(seal.firsts, other)
-        following = -1 if theirs is not None else union(self.first_of_place[place] for place in behind)
+        following = -1 if theirs is not None else union(self.first_of_place[place] for place in after)
         return bool(onwards or both or self.nodes.extensions(other, seal.firsts)[0] & following)
 
 

@@ -141,13 +141,13 @@ EBNF: dict[str, Bad] = {
         'root ::= "\\d"',
         "there is no escape \\d",
         "1:11-11",
-        'escapes are those of C: \\n \\t \\" \\\\ \\xHH \\uXXXX \\UXXXXXXXX and others; a backslash is \\\\',
+        'escapes are as in C: \\n \\t \\" \\\\ \\xHH \\uXXXX \\UXXXXXXXX and others; a backslash is \\\\',
     ),
     "half an escape": Bad(
         'root ::= "\\x"',
         "there is no escape \\x",
         "1:11-11",
-        'escapes are those of C: \\n \\t \\" \\\\ \\xHH \\uXXXX \\UXXXXXXXX and others; a backslash is \\\\',
+        'escapes are as in C: \\n \\t \\" \\\\ \\xHH \\uXXXX \\UXXXXXXXX and others; a backslash is \\\\',
     ),
     "beyond Unicode": Bad(
         'root ::= "\\x110000"',
@@ -189,6 +189,6 @@ EBNF: dict[str, Bad] = {
         'root ::= "a\\',
         "an escape is not complete",
         "1:12-12",
-        'escapes are those of C: \\n \\t \\" \\\\ \\xHH \\uXXXX \\UXXXXXXXX and others; a backslash is \\\\',
+        'escapes are as in C: \\n \\t \\" \\\\ \\xHH \\uXXXX \\UXXXXXXXX and others; a backslash is \\\\',
     ),
 }

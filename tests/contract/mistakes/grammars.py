@@ -259,13 +259,13 @@ LARK: dict[str, Bad] = {
         'start: "a", "b"',
         "`,` cannot stand here",
         "1:11-11",
-        'take it out: what follows is written behind it; for the character, quote it: ","',
+        'take it out: parts follow each other without a sign; for the character, quote it: ","',
     ),
     "braces": Bad(
         'start: { "a" }',
         "`{` cannot stand here",
         "1:8-8",
-        "write (...)* for what may come any number of times, and {2,5} behind it for a number of times",
+        "write (...)* for what may come any number of times, and {2,5} after it for a number of times",
     ),
     "single quotes": Bad("start: 'a'", "strings stand in double quotes", "1:8-8", 'write "..."'),
     "class without slashes": Bad(
@@ -279,7 +279,7 @@ LARK: dict[str, Bad] = {
     ),
     "look-ahead": Bad(
         'start: /a(?=b)/ "b"',
-        "a look-ahead sees the text around the terminal, which is not known here",
+        "a lookahead sees the text around the terminal, which is not known here",
         "1:8-15",
         "take it out; terminals take as much as they can, and a keyword goes before a name that is as long",
     ),

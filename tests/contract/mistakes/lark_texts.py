@@ -52,7 +52,7 @@ LARK: dict[str, Bad] = {
         'start: "a"\n  "b"\n',
         '`"b"` cannot stand here',
         "2:3-5",
-        "a rule goes on in the next line only behind |, or inside parentheses",
+        "a rule goes on in the next line only after |, or inside parentheses",
     ),
     "two rules in a line": Bad(
         'start: a b: "c"\n',
@@ -64,13 +64,13 @@ LARK: dict[str, Bad] = {
         'start: * "a"\n',
         "`*` cannot stand here",
         "1:8-8",
-        "put it behind what it repeats; for the character itself, quote it",
+        "put it after what it repeats; for the character itself, quote it",
     ),
     "two operators": Bad(
         'start: "a"+*\n',
         "`*` cannot stand here",
         "1:12-12",
-        "put it behind what it repeats; for the character itself, quote it",
+        "put it after what it repeats; for the character itself, quote it",
     ),
     "counts reversed": Bad(
         'start: "a"{3,2}\n',
@@ -134,7 +134,7 @@ LARK: dict[str, Bad] = {
     "range reversed": Bad('start: "z".."a"\n', "this range ends before it starts", "1:8-15", 'write "a".."z"'),
     "look-behind": Bad(
         'start: "b" /(?<=b)a/\n',
-        "a look-behind sees the text around the terminal, which is not known here",
+        "a lookbehind sees the text around the terminal, which is not known here",
         "1:12-20",
         "take it out; terminals take as much as they can, and a keyword goes before a name that is as long",
     ),
@@ -160,7 +160,7 @@ LARK: dict[str, Bad] = {
         "start: /a.*?b+/\n",
         "what follows the lazy quantifier may end in several places",
         "1:8-15",
-        "make what comes behind its first end a terminal of its own",
+        "make what comes after its first end a terminal of its own",
     ),
     "lazy in a repetition": Bad(
         "start: /(a.*?b)*c/\n",
@@ -249,7 +249,7 @@ LARK: dict[str, Bad] = {
         "start: @other\n", "there is no grammar @other", "1:8-13", "give it: lark(text, grammars={...})"
     ),
     "broken JSON": Bad(
-        'start: %json {"type": }\n', "the JSON behind %json cannot be read: expecting value", "1:23-23", "mend the JSON"
+        'start: %json {"type": }\n', "the JSON after %json cannot be read: expecting value", "1:23-23", "mend the JSON"
     ),
     "bad schema": Bad(
         'start: %json {"type": "strin"}\n',
@@ -269,7 +269,7 @@ LARK: dict[str, Bad] = {
     ),
     "regex of what": Bad(
         'start: %regex {"substring": "x"}\n',
-        "behind %regex stands an object with one of substring_chunks, substring_words, substring_chars",
+        "%regex needs an object after it, with one of substring_chunks, substring_words, substring_chars",
         "1:8-32",
         'for example %regex {"substring_words": "the text"}',
     ),
@@ -287,9 +287,9 @@ LARK: dict[str, Bad] = {
     ),
     "max_tokens of a terminal that must go on": Bad(
         'start[max_tokens=3]: "ab"\n',
-        "max_tokens closes a terminal where it stands, and this one may not end everywhere",
+        "max_tokens can close a terminal anywhere, and this one may not end everywhere",
         "1:7-16",
-        "write a terminal such as /.*/, without suffix or lazy, and what ends it behind the rule",
+        "write a terminal such as /.*/, without suffix or lazy, and what ends it after the rule",
     ),
     "max_tokens that is none": Bad(
         "start[max_tokens=0.5]: /a+/\n",
@@ -307,7 +307,7 @@ LARK: dict[str, Bad] = {
         'start[temperature=-1]: "a"\n', "temperature is a number from 0 on", "1:7-17", "for example temperature=0.7"
     ),
     "attribute twice": Bad(
-        'start[capture, capture="x"]: "a"\n', "capture stands here twice", "1:16-22", "take one of them out"
+        'start[capture, capture="x"]: "a"\n', "capture is here twice", "1:16-22", "take one of them out"
     ),
     "capture without a name": Bad(
         'start[capture=3]: "a"\n',
@@ -382,7 +382,7 @@ LARK: dict[str, Bad] = {
     "rule without its parameter": Bad('start: b\nb::_: "x"\n', '"b" has a parameter', "1:8-8", "give it one: b::0"),
     "condition without a parameter": Bad(
         'start: "x" %if true\n',
-        "a condition stands in a rule that has no parameter",
+        "a condition is in a rule that has no parameter",
         "1:8-10",
         "define the rule as name::_",
     ),
@@ -421,7 +421,7 @@ LARK: dict[str, Bad] = {
     ),
     "parameter in a definition": Bad(
         'start: a::0\na::0: "x"\n',
-        '"::0" cannot stand behind a name that is defined',
+        '"::0" cannot stand after a name that is defined',
         "2:2-4",
         "a rule with a parameter is defined as name::_",
     ),
@@ -445,7 +445,7 @@ LARK: dict[str, Bad] = {
         "take it out of the rule, or ignore something else",
     ),
     "nested grammar": Bad(
-        'start: %lark "a"\n', "behind %lark stands a grammar in braces", "1:8-12", 'for example %lark { start: "a" }'
+        'start: %lark "a"\n', "%lark needs a grammar in braces after it", "1:8-12", 'for example %lark { start: "a" }'
     ),
     "nested grammar without start": Bad(
         'start: "a" %lark { begin: "b" }\n',

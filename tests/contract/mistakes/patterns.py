@@ -27,7 +27,7 @@ PATTERNS: dict[str, Bad] = {
         "[z-a]", "this range ends before it starts", "column 3 of the pattern [z-a]", "Swap its ends."
     ),
     "nothing to repeat": Bad(
-        "*a", "there is nothing to repeat", "column 1 of the pattern *a", "Put the quantifier behind what it repeats."
+        "*a", "there is nothing to repeat", "column 1 of the pattern *a", "Put the quantifier after what it repeats."
     ),
     "repetition the wrong way round": Bad(
         "a{5,2}",
@@ -72,14 +72,14 @@ PATTERNS: dict[str, Bad] = {
         "[^\\s\\S]",
         "no text matches the pattern",
         "the pattern [^\\s\\S]",
-        "look for a look-around, an anchor or an empty class that contradicts what stands beside it",
+        "look for a look-around, an anchor or an empty class that contradicts what is beside it",
         "UnsatisfiableSchema",
     ),
     "word boundary between letters": Bad(
         r"a\bb",
         "no text matches the pattern",
         "the pattern a\\bb",
-        "\\b stands between two letters or digits, where it never holds: take it out, or write \\\\b for a backslash",
+        "\\b is between two letters or digits, where it never holds: take it out, or write \\\\b for a backslash",
         "UnsatisfiableSchema",
     ),
     "end in the middle": Bad(
@@ -93,7 +93,7 @@ PATTERNS: dict[str, Bad] = {
         "(?=b)a",
         "no text matches the pattern",
         "the pattern (?=b)a",
-        "look for a look-around, an anchor or an empty class that contradicts what stands beside it",
+        "look for a look-around, an anchor or an empty class that contradicts what is beside it",
         "UnsatisfiableSchema",
     ),
     "huge number": Bad(
@@ -106,7 +106,7 @@ PATTERNS: dict[str, Bad] = {
         "/^a+$/i",
         "no text matches the pattern",
         "the pattern /^a+$/i",
-        "take out the slashes around it, if they are those of JavaScript; flags are written (?i)",
+        "take out the slashes around it, if they are meant as in JavaScript; flags are written (?i)",
         "UnsatisfiableSchema",
     ),
     "property unknown": Bad(
@@ -125,7 +125,7 @@ PATTERNS: dict[str, Bad] = {
         "(?<=a+)b",
         "no text matches the pattern",
         "the pattern (?<=a+)b",
-        "look for a look-around, an anchor or an empty class that contradicts what stands beside it",
+        "look for a look-around, an anchor or an empty class that contradicts what is beside it",
         "UnsatisfiableSchema",
     ),
 }

@@ -104,7 +104,7 @@ TOOLS: dict[str, Bad] = {
         "use up to 128 letters, digits, dots, dashes and underscores",
     ),
     "name twice": Bad(
-        [{"name": "add"}, {"name": "add"}], 'the name "add" stands twice', "#/1", "rename one of the functions"
+        [{"name": "add"}, {"name": "add"}], 'the name "add" is used twice', "#/1", "rename one of the functions"
     ),
     "parameters a list": Bad(
         [{"name": "add", "parameters": ["a", "b"]}],

@@ -74,9 +74,9 @@ def test_exact_parts_mean_all_that_they_derive(compiler: Compiler) -> None:
 def test_lexemes_of_schemas_are_not_split(compiler: Compiler) -> None:
     number = compiler.json_schema({"type": "integer"})
     for grammar in (compiler.regex("[0-9]"), number):
-        with pytest.raises(GrammarError, match="put a separator behind it"):
+        with pytest.raises(GrammarError, match="put a separator after it"):
             number.concat(grammar)
-    with pytest.raises(GrammarError, match="put a separator behind it"):
+    with pytest.raises(GrammarError, match="put a separator after it"):
         number.repeat(2, 2)
     check(number.concat(compiler.regex(" ")).repeat(2, 2), "1 2 |10 -3 ", "1 2|12 ")
     check(compiler.regex("[0-9]").concat(number), "12|10|1-5", "1|01x")

@@ -14,10 +14,10 @@ BEGIN = '<tool_call>\n{"name": "f", "arguments": '
     ("model", "text", "message"),
     [
         ("hermes", f'{BEGIN}{{"a": 1', 'the text ends inside of a call of "f"'),
-        ("hermes", f'{BEGIN}{{"a": 1}}}} ', "something else stands where the call has to end"),
+        ("hermes", f'{BEGIN}{{"a": 1}}}} ', "there is something else where the call has to end"),
         ("hermes", f'{BEGIN}{{"a": NaN}}}}\n</tool_call>', "the arguments are no object of JSON"),
         ("hermes", BEGIN + '{"a":' * 100_000 + "1" + "}" * 100_000, "the arguments are no object of JSON"),
-        ("qwen-3-coder", "<tool_call>\n<function=f>\n<x>y</parameter>", "what stands in the call is no argument"),
+        ("qwen-3-coder", "<tool_call>\n<function=f>\n<x>y</parameter>", "what is in the call is not an argument"),
         ("mistral", '[TOOL_CALLS] [{"name": "f", "arguments": {}}, nothing', "the text ends inside of a call"),
     ],
 )

@@ -82,7 +82,7 @@ WRITE_OUT = "Write the group's alternatives out, each with its repetition."
 REFUSED = [
     ("[]", "this class is not closed", 1, r"Add a closing bracket, or write \[ for the character."),
     (r"[\w-a]", "a range needs a single character at both ends", 4, r"Write \- for the character."),
-    ("a|{2}", "there is nothing to repeat", 3, "Put the quantifier behind what it repeats."),
+    ("a|{2}", "there is nothing to repeat", 3, "Put the quantifier after what it repeats."),
     ("^*", "there is nothing to repeat: an anchor takes no character", 2, "Remove the quantifier."),
     ("a**", "a quantifier cannot follow a quantifier", 3, "Put what it repeats in a group: (?:...)*."),
     (r"(a)\1", REFERENCE, 4, WRITE_OUT),
