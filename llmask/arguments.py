@@ -106,7 +106,7 @@ def as_bitmask(bitmask: Any) -> npt.NDArray[np.int32]:
 
 
 def as_row(bitmask: Any, row: Any, n_words: int) -> tuple[npt.NDArray[np.int32], int]:
-    """A caller's bitmask as `as_bitmask`, and the number of a row that it has, of at least so many words."""
+    """A caller's bitmask as `as_bitmask` gives it, and the number of one of its rows, of `n_words` at least."""
     words, row = as_bitmask(bitmask), as_integer(row, "a row")
     if not 0 <= row < len(words) or words.shape[1] < n_words:
         raise no_such_row(row, words, n_words)

@@ -210,7 +210,7 @@ def configuration(of: Any, number: int | None = None) -> Configuration:
 
 
 def n_rows(of: Any) -> int:
-    """How many rows there are, those of Leo items included."""
+    """How many rows there are, the rows of Leo items included."""
     return int(_tables(of).generation.table.view.kernels.count)
 
 

@@ -80,9 +80,9 @@ class Limits:
         A compile takes at most about 200 ms (`max_compile_work`), the first mask included, and a step 10 ms
         (`max_step_work`) of one core; a text given as a grammar is read up to 1 MiB (`max_schema_bytes`), a schema
         nests up to 100 levels (`max_schema_depth`). One grammar holds at most 64 MiB (`max_grammar_bytes`), and what
-        one adds to the tables that all share is bounded by its work, and by 256 MiB in all (`max_store_bytes`), of
-        which new ones begin at 64 (`renew_store_bytes`). Of 4,435 schemas of MaskBench three that compile otherwise are
-        refused. Pass `on_limit="finish"` to `matcher`, so that a document that meets a limit ends validly.
+        one adds to the tables that all share is bounded by its work, and by 256 MiB in all (`max_store_bytes`); new
+        tables are begun at 64 MiB (`renew_store_bytes`). Of 4,435 schemas of MaskBench three are refused that compile
+        otherwise. Pass `on_limit="finish"` to `matcher`, so that a document that meets a limit ends validly.
         """
         return cls(
             max_compile_work=200_000,

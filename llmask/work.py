@@ -25,7 +25,7 @@ from .errors import LimitExceeded
 ENDLESS = 2**50
 PART_WORK = 3000  # units after which an operation lets others in between
 NAP = 0.0001  # seconds; a thread wakes up in half of it
-PART_GROWTH = 4  # a part that repeats the last one is longer by one of so many parts of it
+PART_GROWTH = 4  # a part that repeats the last one is longer by the last one divided by this
 Result = TypeVar("Result")
 
 
@@ -88,7 +88,7 @@ def metered(most: int, limit: str) -> Iterator[Meter]:
 
 @contextmanager
 def share(part: int) -> Iterator[None]:
-    """Let the block spend one of so many parts of this thread's meter at most, and no more than is left of it."""
+    """Let the block spend at most what this thread's meter began with, divided by `part`, and no more than is left."""
     outer = active.meter
     if outer is None:
         yield

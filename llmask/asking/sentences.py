@@ -51,8 +51,8 @@ MOST_STEPS_OF_SAMPLE = 20_000  # of one try
 USUAL_BYTES = 1000  # of a sample
 LEAST_TARGET = 8  # bytes after which a sample begins to look for an end, at least
 GROWS = 0.3  # how often the shortest ways on are left out while there is room
-ENDS = 0.05  # how often a sample of which nothing is derived ends where it may
-BLANKS = 0.3  # how often something ignored stands between lexemes
+ENDS = 0.05  # how often a sample ends where it may, if nothing of it is derived
+BLANKS = 0.3  # how often something ignored is written between lexemes
 LEXEME_BYTES = (4, 16, 16, 64, 400)  # how long a random lexeme gets before it looks for an end
 
 
@@ -145,7 +145,7 @@ class _Reader:
         Raises
         ------
         LimitExceeded : the search looks at too many configurations.
-        LlmaskError : there is none.
+        LlmaskError : no sentence was found, and nothing is left to look at.
         """
         found, is_over = self._ending()
         if found is not None:
@@ -292,7 +292,7 @@ class _Search(_Reader):
         Raises
         ------
         LimitExceeded : the search looks at too many places.
-        LlmaskError : there is none.
+        LlmaskError : the grammar has no sentence.
         """
         place = self._derivations.start
         node = Node(None, b"", self._generation.start, NO_LEXEME, False, place, 0)

@@ -1,12 +1,12 @@
 """Masks that are built before they are asked for: what can come next is explored, likely texts first.
 
 A place is a configuration after a token, the bytes that were written since, and the place of a derivation. From each
-one goes on with every lexeme that may come next; the text since the last token is split as the tokenizer splits it, all
-tokens but the last are taken, and masks are built on the way. What is not the first choice (another property than the
-next one) is a deviation, another text of a lexeme counts as two; places with fewer deviations are explored first, those
-of as many in the order in which they were found. Rows are interned, so a list ends where its elements lead to the same
-place again. This is best-first search with bounded discrepancies (W. Harvey, M. Ginsberg, "Limited discrepancy search",
-1995).
+place the search goes on with every lexeme that may come next; the text since the last token is split as the tokenizer
+splits it, all tokens but the last are taken, and masks are built on the way. What is not the first choice (another
+property than the next one) is a deviation, another text of a lexeme counts as two. Places with fewer deviations are
+explored first; places with equally many, in the order in which they were found. Rows are interned, so a list ends where
+its elements lead to the same place again. This is best-first search with bounded discrepancies (W. Harvey, M. Ginsberg,
+"Limited discrepancy search", 1995).
 
 In: a grammar and what is likely in it. Out: masks in its tables and its store. Cost: 10 us a mask and 10 us a place;
 some milliseconds for a median schema.
@@ -101,10 +101,10 @@ class _Search:
             here, after = after, self._take(after, token)
             if after == REFUSED:
                 return
-        behind = after, tail, place, depth
-        if behind in self._seen:
+        reached = after, tail, place, depth
+        if reached in self._seen:
             return
-        self._seen.add(behind)
+        self._seen.add(reached)
         nesting = max(FREE_NESTING, self.likely.nesting(place))
         for number, option in enumerate(self.likely.options(place)):
             if option is END:

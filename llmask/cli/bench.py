@@ -42,7 +42,7 @@ def add_parser(subparsers: Any) -> None:
         help="comma-separated: llmask-documents, llmask-warm, llguidance, xgrammar, outlines-core, glrmask, "
         "glrmask-fast, maskforge (default: llguidance if it is installed; none: '')",
     )
-    parser.add_argument("--limit", metavar="N", type=int, help="only so many schemas, drawn with a fixed seed")
+    parser.add_argument("--limit", metavar="N", type=int, help="only N schemas, drawn with a fixed seed")
     parser.add_argument(
         "--vocabulary", choices=VOCABULARIES, help="default: llama3 if it is there; default is the package's own"
     )

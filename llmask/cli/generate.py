@@ -1,7 +1,7 @@
 """`llmask generate`: write documents that match a schema or a pattern, one a line.
 
-Without `--model` a small model of the package writes them (`endings.py`); the documents are as valid as those of a
-large one, and much sillier.
+Without `--model` a small model of the package writes them (`endings.py`); its documents are as valid as the documents
+of a large one, and much sillier.
 
 In: a grammar, a tokenizer or model, a seed. Out: documents on standard output. Cost: that of the model.
 """

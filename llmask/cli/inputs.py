@@ -34,8 +34,9 @@ OF_FILES = ("schema", *TEXT_GRAMMARS, "structural_tag", "tools", "response_forma
 
 
 def add_grammar_arguments(parser: argparse.ArgumentParser, positional: str = "") -> None:
-    """Add `--schema FILE`, `--regex PATTERN` and other grammars, of which exactly one must be given, and the options of
-    schemas. `positional` is the help of a schema that may be given without an option, as `arguments.given`.
+    """Add `--schema FILE`, `--regex PATTERN` and other grammars (one must be given), and the options of schemas.
+
+    `positional` is the help of a schema that may be given without an option, as `arguments.given`.
     """
     grammar = parser.add_mutually_exclusive_group(required=True)
     if positional:
@@ -94,7 +95,7 @@ def add_tool_options(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="text with calls, calls only, text only, or calls of one function (default: auto)",
     )
-    group.add_argument("--one-tool-call", action="store_true", help="end behind the first call (default: no)")
+    group.add_argument("--one-tool-call", action="store_true", help="end after the first call (default: no)")
     group.add_argument(
         "--reasoning",
         **_choice(

@@ -412,7 +412,7 @@ class Compiler(Shared):
             `{"name": ...}` (OpenAI's longer form, too): calls of this function only.
         parallel : whether there may be several calls; the end of one is else the end of the response.
         reasoning : True: a section of reasoning (`<think>...</think>`) comes before all else. "optional": it may.
-            "open": the prompt ends inside of it. False: there is none.
+            "open": the prompt ends inside of it. False: no such section comes.
         property_order : "any": arguments come in any order, each once; "declared": in the order of the schema.
         unsupported : "error" refuses what cannot be enforced; "ignore" loosens that argument alone, with a warning.
 

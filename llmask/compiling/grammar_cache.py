@@ -24,8 +24,8 @@ COLUMN_BYTES = 9  # for each number of the columns of its rules
 TEXT_BYTES = 4  # for each byte of the key: the schema, or the text of a grammar
 LOWERED_TEXT_BYTES = 10  # where expressions were made of the text
 RECENT = 8
-COUNTED_AFTER = 8  # all are counted after one grammar for so many of them: 1 ms for 3,000
-SPARE = 16  # where room is made, it is one of so many parts of all
+COUNTED_AFTER = 8  # all are counted again when one of this number of grammars is new: 1 ms for 3,000
+SPARE = 16  # where room is made, `max_bytes` divided by this is left free
 WRITER_BYTES = 12_000  # of a translation that is kept, as rules are written while sequences are read
 
 

@@ -77,7 +77,7 @@ class MadeGrammar(LoadedGrammar, Shared):
         self.recipe: Recipe | None = None
         self._count_stricter = count_stricter
         self._make_ledger = ledger
-        self._behind_prefixes: dict[bytes, MadeGrammar] = {}
+        self._after_prefixes: dict[bytes, MadeGrammar] = {}
 
     def is_current(self) -> bool:
         """Whether the documents of a registry that it was made from still say the same."""
@@ -226,7 +226,7 @@ class MadeGrammar(LoadedGrammar, Shared):
             stops = Stops(stop_tokens, self.store.tokenizer)
             features += [stops] if stops.stop_tokens else []
         if prefix and is_canonical:
-            grammar = self._behind(prefix)
+            grammar = self._after_prefix(prefix)
         elif prefix:
             from ..matching.healing import Healing
 
@@ -246,14 +246,14 @@ class MadeGrammar(LoadedGrammar, Shared):
             features.append(Canonical(grammar))
         return Matcher(grammar, tuple(features), on_limit, as_flag(terminate_at_end, "terminate_at_end"))
 
-    def _behind(self, prefix: bytes) -> MadeGrammar:
+    def _after_prefix(self, prefix: bytes) -> MadeGrammar:
         """The grammar of a prefix and a document after it, for canonical masks: both are read as one.
 
         What is canonical after a prefix depends on how the prefix was split, and a token may cross its end. So the
         tokens that spell it are looked ahead of like all others. A matcher that makes masks inside of the prefix
         itself, as matching/healing.py does, would have to search after some ten thousand tokens that cross its end.
         """
-        known = self._behind_prefixes  # several threads may be here: what one remembers another may drop
+        known = self._after_prefixes  # several threads may be here: what one remembers another may drop
         both = known.get(prefix)
         if both is None:
             try:

@@ -314,8 +314,8 @@ def _json(value: Any, what: str) -> str:
     """
     if not is_like_text(value):
         raise LimitExceeded(
-            f"{what} holds itself, or the same part in so many places that as text it would be much larger",
-            help="write what stands in many places once, and refer to it with $ref",
+            f"{what} holds itself, or the same part in too many places: as text it would be much larger",
+            help="write what is in many places once, and refer to it with $ref",
         )
     try:
         return json_text(value, is_compact=True)

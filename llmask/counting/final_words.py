@@ -40,7 +40,7 @@ class FinalWords:
         self._prefixes = np.empty(1 if self._is_stepwise else 0, np.int64)
         self._start_row = encoder.splitter.n_classes + 1
         self._n_read, self._last = 0, 0
-        self._begin_behind(0)
+        self._begin_after(0)
         self._set_addresses()
 
     def _set_addresses(self) -> None:
@@ -48,8 +48,8 @@ class FinalWords:
         self._addresses = (prefixes, self._running.ctypes.data, self._rows.ctypes.data, self._memo_address)
         self._state_address = self._state.ctypes.data
 
-    def _begin_behind(self, n_rows: int) -> None:
-        """Make the state the one of a text that ends after so many rows."""
+    def _begin_after(self, n_rows: int) -> None:
+        """Set the state to the one of a text that ends after the first `n_rows` rows."""
         self._n_rows = n_rows
         end, total = (int(self._rows[n_rows - 1, i]) if n_rows else 0 for i in (END, TOTAL))
         self._n_read, self._last = end, total
@@ -83,4 +83,4 @@ class FinalWords:
     def rollback(self, n_bytes: int) -> None:
         """Forget the words that more than the first `n_bytes` decided on."""
         needed = self._rows[: self._state.item(N_ROWS), NEEDED]
-        self._begin_behind(int(np.searchsorted(needed, n_bytes, side="right")))
+        self._begin_after(int(np.searchsorted(needed, n_bytes, side="right")))

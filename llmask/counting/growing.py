@@ -115,7 +115,7 @@ class GrowingText(ABC):
 
         Raises
         ------
-        VocabularyError : there were not so many.
+        VocabularyError : there were fewer pushes.
         """
         n = as_integer(n, "a number of pushes")
         if not 0 <= n <= len(self._lengths):

@@ -38,7 +38,7 @@ class Order(NamedTuple):
     tokens       uint16[n]     last token
     counts       float32[n]    how often the n-gram itself was seen
     totals       float32[n]    how often it was seen as a context, for all n-grams that it represents
-    first_child  int64[n + 1]  n-grams that go on from n-gram i are those of the next order from first_child[i] on
+    first_child  int64[n + 1]  n-grams that go on from n-gram i: in the next order, from first_child[i] on
     """
 
     tokens: np.ndarray

@@ -85,7 +85,7 @@ class BpeTables(EncoderTable):
     ----------
     n_tokens : ids of the vocabulary; higher ones are in `extra`.
     extra : strings that merges name and that are no tokens.
-    byte_tokens : int32[256], the token of each byte, -1 where there is none.
+    byte_tokens : int32[256], the token of each byte, -1 for a byte without one.
     """
 
     def __init__(self, vocabulary: Vocabulary, automaton: Automaton | None) -> None:
@@ -380,7 +380,7 @@ class BpeEncoder:
         raise VocabularyError(f"no token spells byte 0x{byte:02X}, so the text cannot be encoded", help=UNSPELLED)
 
     def _spell(self, ids: list[int]) -> list[int]:
-        """Ids with those of strings that are no tokens replaced by the tokens of their bytes."""
+        """The ids, but the id of a string that is no token is replaced by the tokens of its bytes."""
         tables = self.tables
         spelled: list[int] = []
         for token in ids:

@@ -4,9 +4,9 @@ All sets are over *runs*: stretches of neighbouring code points with one categor
 where a pattern's own ranges begin and end. A set is then a boolean array with one entry a run, and joining, taking away
 and comparing sets costs microseconds where a set of 1,114,112 code points costs milliseconds.
 
-Categories are those of Unicode 16, the version that tiktoken and Hugging Face tokenizers split by. The running Python
-knows another version (3.10: 13, 3.11: 14, 3.13: 15.1), and then a letter that is newer, such as U+1C8A, was split as
-none: ids must not depend on who runs Python. `\s` is the set White_Space: Python's own `\s` also has U+001C to U+001F.
+Categories follow Unicode 16, the version that tiktoken and Hugging Face tokenizers split by. The running Python knows
+another version (3.10: 13, 3.11: 14, 3.13: 15.1), and a newer letter, such as U+1C8A, would not be split as a letter:
+ids must not depend on the version of Python. `\s` is the set White_Space: Python's own `\s` also has U+001C to U+001F.
 
 In: set descriptions. Out: boolean arrays over runs. Cost: 1 ms once for the categories.
 """

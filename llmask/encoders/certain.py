@@ -46,7 +46,7 @@ Encode = Callable[[list[bytes]], list[list[int]]]
 LONGEST_OPEN_WORD = 4096  # bytes; of a longer word nothing is certain
 MOST_BYTES = 2**21  # of all continuations, the word before each included; beyond, nothing is certain of the word
 FOLLOWERS = (b"a", b"e", b"l", b"1", b" ", b"\n", b'"', b",", b"'", "\u4e00".encode())
-FEW = 16  # ASCII characters of which all are followers
+FEW = 16  # where no more ASCII characters are spelled than this, all are followers
 LATE = b" \t\r\n'"  # a character that may go to the next word, or make a contraction: followers decide
 _ROW_WIDTH, _END, _RESTART = 4, 0, 3  # of a row, see llmask/kernels/encoders/bpe_incremental.py
 
@@ -68,7 +68,7 @@ def certain_tokens(
     trie : of the vocabulary's tokens.
     data : UTF-8, which may end inside of a character.
     names : texts that are cut out before anything else.
-    encode : encodes texts with them; None: there are none.
+    encode : encodes texts, with names cut out; None: `encoder.encode_parts`.
     may_end : `data` may be the whole text.
     first_bytes : bool[256], with which bytes the text may go on; None: any.
     allows : whether the text may go on with some bytes; None: always.
@@ -118,14 +118,14 @@ def certain_tokens(
         if not certain:
             break
     if certain and ways is not None and allows is not None:
-        # of tokens over the end that end late only some texts after them were tried, which need not be allowed
+        # only some texts were tried after tokens over the end that end late, and these need not be allowed
         for rest in dict.fromkeys(possible):
             if rest in over and rest[-1] in LATE and allows(rest):
-                certain = _certain_behind(encoder, ways, encode, allows, word, rest, certain)
+                certain = _certain_after(encoder, ways, encode, allows, word, rest, certain)
     return before + (certain or [])
 
 
-def _certain_behind(
+def _certain_after(
     encoder: BpeEncoder,
     ways: LaterWords,
     encode: Encode,
@@ -134,7 +134,7 @@ def _certain_behind(
     rest: bytes,
     certain: list[int],
 ) -> list[int]:
-    """Those tokens of a word that stay, however the words may end after the rest of a token."""
+    """The tokens of a word that stay, however words may end after the rest of a token."""
     cut_off = unfinished(word + rest)
     every = np.ones(256, bool)
     for more in ways.rests(word + rest, cut_off, every):
@@ -216,10 +216,10 @@ def _is_few(spelled: bytes) -> bool:
 def _late_followers(spelled: bytes) -> tuple[bytes, ...]:
     r"""What may follow a token that ends late: a character, or blanks and a character.
 
-    Behind a single one the last blank of the token may go elsewhere, whatever it is: it merges with the character, or
-    is taken into the character's word, or is cut off (`\s+$`), because the character is a word that is cut out
-    before, or a name. A second blank keeps the first one where it is; where few characters are spelled, that blank may
-    merge with each of them, and it takes a third one.
+    Before a single character the last blank of the token may go elsewhere, whatever it is: it merges with the
+    character, or is taken into the character's word, or is cut off (`\s+$`), because the character is a word that is
+    cut out before, or a name. A second blank keeps the first one where it is; where few characters are spelled, that
+    blank may merge with each of them, and it takes a third one.
     """
     most_blanks = 2 if _is_few(spelled) else 1
     return tuple(b" " * n + character for n in range(most_blanks + 1) for character in _followers(spelled))
@@ -255,7 +255,7 @@ def _spellings(trie: TokenTrie, root: int) -> Iterator[bytes]:
 
 
 def find_node(trie: TokenTrie, data: bytes) -> int:
-    """Node of the trie that some bytes lead to, -1 where there is none."""
+    """Node of the trie that some bytes lead to, -1 where they leave the trie."""
     nodes = trie.path(data)
     return nodes[-1] if len(nodes) > len(data) else -1
 

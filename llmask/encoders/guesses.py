@@ -10,7 +10,7 @@ wrong is dropped. One guess comes true in the end. For each pattern a guess keep
     watched    rows of matches that must fail without being noted again: a word that was taken to end could otherwise
                have been longer, and a stretch could have been a match
 
-    "x  1"     "x", " ", " ", "1" are words by `\s+(?!\S)|\s+|\S`, and both blanks are one in "x   ". Behind "x"
+    "x  1"     "x", " ", " ", "1" are words by `\s+(?!\S)|\s+|\S`, and both blanks are one in "x   ". After "x"
                and two blanks the guesses are: one word of blanks; and a word that has ended with the first blank,
                while the match of two is watched: a further blank would note it.
 

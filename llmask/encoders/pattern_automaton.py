@@ -17,10 +17,10 @@ of blanks gives one back. The states keep both alternatives in order, so the tab
 Patterns are parsed into instructions first. The subset that tokenizers use: alternatives, groups, `(?i:...)`, classes
 with ranges, `\p{L}`, `\s`, `\d`, `? * + {m,n}`, lazy and possessive marks, and looking ahead at *one* character:
 `(?!\S)`, `(?=\p{L})`, `$`. Alternatives are ordered as in Perl: the first that matches wins, not the longest.
-Instructions are those of Pike's machine (R. Cox, "Regular expression matching: the virtual machine approach", 2009):
+Instructions are as in Pike's machine (R. Cox, "Regular expression matching: the virtual machine approach", 2009):
 
     CHAR s    the next character must be in set s, and is taken
-    LOOK s    the next character must be in set s (END: there is none), and stays
+    LOOK s    the next character must be in set s (END: no character follows), and stays
     SPLIT a b try a, then b
     MATCH
 

@@ -122,7 +122,7 @@ def byte_tokens(vocabulary: Vocabulary) -> np.ndarray | None:
 
 
 def capacities(n_bytes: int) -> Iterator[int]:
-    """Room to try for the normalized text of so many bytes, one after the other.
+    """Capacities to try for the normalized form of a text of `n_bytes`, one after the other.
 
     Raises
     ------
@@ -201,7 +201,7 @@ class Room:
         self.resize(FIRST_CAPACITY)
 
     def resize(self, capacity: int) -> None:
-        """Make room for normalized texts of so many bytes; words that are remembered stay."""
+        """Make room for normalized texts of `capacity` bytes; words that are remembered stay."""
         from ..kernels.encoders.piece_slots import RECORD_BYTES, RoomSlot
 
         self.capacity = capacity

@@ -19,8 +19,8 @@ the model and cut by a Viterbi search (`llmask/kernels/encoders/unigram_viterbi.
     user-defined tokens             score 0 where they are cut out of the text beforehand (GGUF), 0.1 for every byte
                                     but the first where they are not (sentencepiece)
 
-In: text. Out: token ids. Cost: 20 ns a byte, UGM 25; the tables of 32,000 tokens take 60 ms at the first call, those of
-250,048 of UGM 0.2 s.
+In: text. Out: token ids. Cost: 20 ns a byte, UGM 25; at the first call the tables of 32,000 tokens take 60 ms, the
+tables of 250,048 of UGM 0.2 s.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def scored_pairs(strings: StringTable, scores: np.ndarray | None) -> Pairs:
 
 
 def _ranks(scores: np.ndarray) -> np.ndarray:
-    """int32, lower for higher scores: bits of floats order like numbers once those of negative ones are turned."""
+    """int32, lower for higher scores: bits of floats order like numbers once the bits of negative ones are turned."""
     bits = scores.view(np.int32)
     return ~np.where(bits < 0, bits ^ 0x7FFFFFFF, bits).astype(np.int32)
 
@@ -246,7 +246,7 @@ class UnigramEncoder(PieceEncoder):
         return table
 
     def _scores(self) -> np.ndarray:
-        """float32[n_tokens], with those of user-defined tokens."""
+        """float32[n_tokens], with the scores of user-defined tokens."""
         vocabulary = self._vocabulary
         assert vocabulary.encoder.scores is not None
         scores: np.ndarray = vocabulary.encoder.scores.copy()

@@ -1,7 +1,7 @@
 """WordPiece (WPM): words are cut into the longest tokens that fit, from the left.
 
 Devlin et al., "BERT" (2018). The text is normalized and split into words, character by character, by the rules of
-llama.cpp for GGUF files and by those of BERT for tokenizer.json. Tokens that begin a word begin with a blank (see
+llama.cpp for GGUF files and by BERT's own for tokenizer.json. Tokens that begin a word begin with a blank (see
 `llmask/vocabulary/gguf.py`), so a word is looked up with one. A word with a part that is no token becomes the unknown
 token as a whole. The loop is in `llmask/kernels/encoders/wordpiece_match.py`.
 

@@ -29,13 +29,13 @@ from .words import words_for
 
 MOST_TOKENS = 5
 NOT_JSON = "the text is no JSON from there on"
-SPACE = "white space stands before or after the document"
+SPACE = "there is white space before or after the document"
 LONG_SPACE = "there is more white space in a row than any option allows"
 CONTROL = "line breaks, tabs and other control characters are written as escapes in a string"
 TOO_SHORT = "the document is not complete"
 NOT_FOUND = "no keyword was found that refuses it within limits.max_compile_work"
 BY_NUMBERS = "numbers that a keyword speaks of are written without exponent"
-REPEATED = "the key stands in the object already"
+REPEATED = "the object has the key already"
 
 
 Found = TypeVar("Found")
@@ -151,7 +151,7 @@ def _schema_at(schemas: list[Embedded], taken: bytes) -> tuple[Source | None, by
 
 
 def _reason(source: Source, text: Text, byte: int, data: bytes) -> tuple[Reason | None, str | None]:
-    """What refuses a text after so many bytes of it as it is spelled, and what else is the matter."""
+    """What refuses a text after its first `byte` bytes, as it is spelled, and what else is the matter."""
     refusals, is_spelled_so = Refusals(source), text.data == data
     if _is_repeated(text if is_spelled_so else Text(data, False), byte):
         return None, REPEATED
@@ -198,7 +198,7 @@ def _is_repeated(text: Text, byte: int) -> bool:
 
 
 def _within_limits(source: Source | None, nothing: Found, find: Callable[[Source], Found]) -> Found:
-    """What is found of a schema, and nothing where there is none or that takes more work than compiling may."""
+    """What is found of a schema; `nothing` without one, or where that takes more work than compiling may."""
     if source is not None:
         with contextlib.suppress(LimitExceeded), metered(source.options.limits.max_compile_work, "max_compile_work"):
             return find(source)

@@ -155,9 +155,9 @@ class Refusals:
         ----------
         schemas : what holds for the outermost one.
         text, at : what is there of it, and how many bytes of that alternatives have to take.
-        values : the innermost one, and those that it lies in as far as they are known.
-        with_possible : alternatives are among the schemas if they take what is there; else the last one that does, of
-            those of which one must.
+        values : the innermost one, and the values that it lies in, as far as they are known.
+        with_possible : the alternatives that take what is there are among the schemas; False: only the one that is
+            left, where one of them must hold.
         """
         begins = {len(value.keys): value.begin for value in values}
         found = []
@@ -173,7 +173,7 @@ class Refusals:
         return found
 
     def _in_play(self, schemas: list[SchemaAt], text: Text, at: int, with_possible: bool) -> list[SchemaAt]:
-        """The schemas of a place, with alternatives that take so many bytes of a text and branches that apply to it."""
+        """Schemas of a place, with alternatives that take the first `at` bytes of a text, and branches that apply."""
         found: list[SchemaAt] = []
         seen: set[Hashable] = set()
         waiting, so_far = schemas, Text(text.data[:at], False)
@@ -226,7 +226,7 @@ class Refusals:
         return (value for value in islice(text.values(), MOST_VALUES) if value not in asked)
 
     def _of_open(self, schemas: list[SchemaAt], text: Text, at: int, above: Keys) -> Reason | None:
-        """The first keyword that refuses a value that is open after so many bytes."""
+        """The first keyword that refuses a value that is open after the first `at` bytes."""
         values = text.open_at(at)
         along = self._along(schemas, text, at, values) if values else []
         for value in values:
@@ -283,7 +283,7 @@ class Refusals:
         return self._reason(ahead, text, keys) or reason
 
     def _of_key(self, single: Single, text: Text, keys: Keys, at: int) -> Reason | None:
-        """What refuses the key that is in progress after so many bytes, or begins there."""
+        """What refuses the key that is in progress after the first `at` bytes, or begins there."""
         return self._reason(list(single.narrower), text.piece(text.key_at(at)), keys)
 
     def _together(self, schemas: list[SchemaAt], text: Text, at: int, above: Keys) -> Reason | None:

@@ -47,7 +47,7 @@ class Text:
     def __init__(self, data: bytes, has_ended: bool) -> None:
         self.data = data
         self.has_ended = has_ended
-        self._characters = data.decode("latin-1")  # of which there are as many as bytes
+        self._characters = data.decode("latin-1")  # as many characters as bytes
         self._known: tuple[int, JsonSoFar] = 0, JsonSoFar()
 
     def so_far(self, n: int) -> JsonSoFar:

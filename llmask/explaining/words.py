@@ -78,7 +78,7 @@ def words_for(sequence: Sequence, data: bytes, schemas: list[SchemaAt]) -> list[
 
 
 def _completions(sequence: Sequence, begun: bytes, texts: Iterable[Any], is_key: bool) -> Iterator[str]:
-    """Those of some values that could be written now, where their beginning is there."""
+    """The texts of those values that begin with what is there, and could be written now."""
     for number, value in enumerate(texts):
         if number >= MOST_TRIED:
             return

@@ -5,6 +5,6 @@
     outlines                                generators of Outlines
     limits                                  for servers: compilers, notations told apart, budgets
 
-In: compiled grammars, a framework's own objects. Out: what the framework asks for. No module imports
-those of another, Outlines aside, which runs on top of others.
+In: compiled grammars, a framework's own objects. Out: what the framework asks for. No module but the
+one of Outlines imports the module of another framework: Outlines runs on top of others.
 """

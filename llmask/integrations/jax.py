@@ -43,7 +43,7 @@ def apply_bitmask(logits: jax.Array, bitmask: jax.Array | npt.NDArray[np.int32])
     Parameters
     ----------
     logits : float[..., n_logits].
-    bitmask : int32[..., words]; its leading dimensions are those of the logits, or are repeated to them.
+    bitmask : int32[..., words]; its leading dimensions are the logits' own, or are repeated to them.
 
     Returns
     -------
@@ -86,7 +86,7 @@ class GrammarMasks:
     ----------
     grammar : one for all rows, or a list with one for each prompt: with n prompts, row r of R belongs to `r * n // R`.
         None in the list: rows without a grammar. A `llmask.Reasoning` where the model thinks before it answers.
-    max_tokens : every text ends within so many tokens, the end of sequence included. None: texts may be cut off, which
+    max_tokens : every text ends within this number, the end of sequence included. None: texts may be cut off, which
         is warned of; math.inf: the same, and it is meant.
     on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end;
         "error": the computation fails.

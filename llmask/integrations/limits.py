@@ -87,7 +87,7 @@ def limits_of_process() -> Limits:
 
 
 def compiler_of_server(tokenizer: Tokenizer, limits: Limits | None = None) -> Compiler:
-    """A compiler that logs the warnings of each new grammar, where nobody would see those of Python.
+    """A compiler that logs the warnings of each new grammar, where nobody would see Python's own.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def read_tokenizer(tokenizer: Any, eos: Iterable[Any] | None, n_logits: int) -> 
     n_pieces = pieces.get_piece_size()
     if tokenizer.convert_ids_to_tokens(list(range(n_pieces))) != [pieces.id_to_piece(id) for id in range(n_pieces)]:
         raise VocabularyError(
-            f"the ids of this {type(tokenizer).__name__} are not those of its SentencePiece file",
+            f"the ids of this {type(tokenizer).__name__} are not the ids of its SentencePiece file",
             help="use the fast tokenizer of the model",
         )
     return Tokenizer.from_sentencepiece(tokenizer.vocab_file, eos, n_tokens)
@@ -282,9 +282,9 @@ def check_least_length(matcher: Matcher, least: int, name: str) -> None:
         shortest = matcher.finishing_tokens()
     except LimitExceeded:
         return
-    behind = matcher.fork()
-    behind._sequence.terminates_at_end = True
-    if len(shortest) < least and behind.try_accept_tokens(shortest) == len(shortest) and behind.is_terminated():
+    ended = matcher.fork()
+    ended._sequence.terminates_at_end = True
+    if len(shortest) < least and ended.try_accept_tokens(shortest) == len(shortest) and ended.is_terminated():
         raise GrammarError(
             f"{name} is {least}, but a document may be complete after {len(shortest)} tokens, where nothing may follow "
             "and the end would be forbidden: no token would be left",
@@ -328,7 +328,7 @@ def _is_gbnf(text: str) -> bool:
 
 
 def _stand_in(quoted: re.Match[str]) -> str:
-    """What stands for a text, a class or a comment: a name, so that no alternative looks empty."""
+    """What a text, a class or a comment is replaced by: a name, so that no alternative looks empty."""
     return "" if quoted[0].startswith("#") else "_"
 
 

@@ -45,11 +45,11 @@ class GrammarLogitsProcessor(TextProcessor):
         a `llmask.Reasoning` where the model thinks before it answers.
     prompt_length : tokens that precede the constrained text; None: all tokens of the first call. With a draft model
         mlx-lm shows the last token of the prompt only.
-    max_tokens : as that of the generation: the text ends within so many tokens, the end of sequence included. None: it
+    max_tokens : as that of the generation: the text ends within this number, the end of sequence included. None: it
         may be cut off, which is warned of; math.inf: the same, and it is meant.
     on_limit : "finish": where the mask meets a limit of `llmask.Limits` the text takes the shortest known way to the
         end; "error": the call fails with `LimitExceeded`.
-    on_value, on_event : told of the text while it is written, as those of `llmask.generate`; the number is 0. A JSON
+    on_value, on_event : told of the text while it is written, as in `llmask.generate`; the number is 0. A JSON
         document is told by its parts; of a grammar that is no JSON there are the text so far, and the end alone. Call
         `finish` after the generation. What they raise ends it. Not with a draft model: tokens are taken back.
 
@@ -74,7 +74,7 @@ class GrammarLogitsProcessor(TextProcessor):
 
         Raises
         ------
-        LlmaskError : they are no token ids, or those of another text; nothing was generated.
+        LlmaskError : they are no token ids, or belong to another text; nothing was generated.
         """
         self._masks.finish(None if tokens is None else np.asarray(tokens)[None])
 
@@ -124,7 +124,7 @@ def apply_bitmask(logits: mx.array, bitmask: npt.NDArray[np.int32] | mx.array) -
     Parameters
     ----------
     logits : float[..., n_logits].
-    bitmask : int32[..., words], NumPy or MLX; its leading dimensions are those of the logits, or are repeated to them.
+    bitmask : int32[..., words], NumPy or MLX; its leading dimensions are the logits' own, or are repeated to them.
 
     Returns
     -------

@@ -116,10 +116,10 @@ def generator(
     model : what `outlines.from_transformers`, `from_llamacpp` or `from_mlxlm` made.
     type_or_grammar : whatever `Compiler.json_schema` takes, a compiled grammar for the model's tokenizer, or a term of
         `outlines.types`: `Regex`, `JsonSchema`, or `CFG`, which is read as `Compiler.lark` reads it.
-    max_tokens : of each text, which is complete within so many, the end of sequence included, where the grammar has
+    max_tokens : each text is complete within this number, the end of sequence included, where the grammar has
         budgets. Prompt and text have to fit in the model's context.
     on_limit : see `CompiledGrammar.matcher`.
-    on_value, on_event : told of each text while it is written, as those of `llmask.generate`: the number is that of the
+    on_value, on_event : told of each text while it is written, as in `llmask.generate`: the number is that of the
         row. Where a text may be cut off, as the grammar has no budgets or something else stops it, what its last token
         ends is not told.
 

@@ -57,7 +57,7 @@ def allocate_bitmask(batch: int, vocab_size: int) -> npt.NDArray[np.int32]:
     LlmaskError
         when a size is not a positive integer (`batch` may be 0).
     LimitExceeded
-        when the machine has no memory for so many words.
+        when the machine has no memory for these words.
 
     Examples
     --------
@@ -189,7 +189,7 @@ class DeadRows(Sequence[int]):
 
 
 def masked_copy(scores: torch.Tensor, mask: npt.NDArray[np.int32]) -> tuple[torch.Tensor, Sequence[int]]:
-    """Copy scores with those of refused tokens set to minus infinity; one pass over memory on the CPU.
+    """Copy scores, and set the scores of refused tokens to minus infinity; one pass over memory on the CPU.
 
     Parameters
     ----------
@@ -455,7 +455,7 @@ def _check_dense(tensor: Any, what: str) -> None:
 
 
 def warn_of_width(n_tokens: int, n_logits: int) -> None:
-    """Warn of logits that are so many more than tokens that padding does not explain it."""
+    """Warn where there are more logits than tokens, by more than padding explains."""
     if n_logits - n_tokens > max(MOST_PADDED, n_logits // 10):
         warnings.warn(
             f"the mask is for {n_tokens} tokens and the model has {n_logits} logits: is the tokenizer the model's own? "

@@ -172,7 +172,7 @@ class Batch:
 
         Raises
         ------
-        LlmaskError : one of them has not accepted so many, or a matcher is given twice; no state is changed then.
+        LlmaskError : one of them has accepted fewer tokens, or a matcher is given twice; no state is changed then.
         """
         values = _each_integer(counts, len(self._matchers), "count")
         pairs = [(matcher, n) for matcher, n in zip(self._matchers, values, strict=True) if matcher is not None]
@@ -192,7 +192,7 @@ class Batch:
         """Have the masks that are needed next built by a helping thread, while the caller does something else.
 
         The next `fill` finds what has been built until then, and builds the rest as ever. Nothing else changes, and
-        nothing has to be waited for. Canonical masks, and those of a sequence that finishes, are not read ahead.
+        nothing has to be waited for. Canonical masks, and the masks of a sequence that finishes, are not read ahead.
 
         Returns
         -------

@@ -11,8 +11,8 @@ and never rises; sequences that move to other tables take their way along. A bud
 tokens after which U is least. At the start it is refused, after a search for a shorter way: what is stated is the
 minimum if that search came to its end.
 
-With more tokens left than the greatest U after a configuration's tokens, the grammar's own mask stands; so it does
-without a look at them while a jump more is left than U(c): what a token may add to the end, as is taken (`Ends.jump`).
+With more tokens left than the greatest U after a configuration's tokens, the mask is the grammar's own. These tokens
+are not looked at while a jump more is left than U(c): an estimate of what one token may add to the end (`Ends.jump`).
 
 In: a sequence, a budget. Out: its bitmask. Cost: where the end is far 0.3 us besides the mask; of a configuration that
 is met for the first time some milliseconds (128,256 tokens: median 0.06, 99 % 37); a known mask near the end 50 to 300
@@ -43,7 +43,7 @@ CLOSING, SIGNS = b'"]}:,', bytes(range(0x21, 0x7F))
 
 
 def fill_within(sequence: Sequence, bitmask: Any, row: int, budget: Any) -> bool | None:
-    """See `Matcher.fill_bitmask`, with a budget; None, and nothing is written: the mask without one stands."""
+    """See `Matcher.fill_bitmask`, with a budget; None, and nothing is written: the mask without one holds."""
     n = checked_budget(budget)
     if restricts_nothing(sequence, n):
         return None
@@ -92,7 +92,7 @@ def n_free(sequence: Sequence, n: int) -> int:
 
 
 def _write_mask(sequence: Sequence, reach: Reach, inside: Inside, most: int, is_accepting: bool, words: Int32s) -> bool:
-    """Write the mask of the tokens whose bounds are at most `most`, or where there are none the least of all."""
+    """Write the mask of the tokens whose bounds are at most `most`; without any, of those with the least bound."""
     tokenizer = sequence.store.tokenizer
     if not is_accepting and reach.least > most:
         most = reach.least

@@ -142,7 +142,7 @@ def _check_tree(next_token: Nodes, next_sibling: Nodes, tokens: Nodes) -> None:
     if not n_nodes == len(next_token) == len(next_sibling):
         raise LlmaskError(
             f"a tree has {len(next_token)} next_token, {len(next_sibling)} next_sibling and {n_nodes} draft_tokens",
-            help="each has a value for every node, -1 where there is none",
+            help="each has a value for every node, -1 where no node follows",
         )
     if n_nodes == 0:
         raise LlmaskError("a tree of drafts has no node", help="node 0 is the last accepted token")
@@ -151,7 +151,7 @@ def _check_tree(next_token: Nodes, next_sibling: Nodes, tokens: Nodes) -> None:
     wrong = found[(found <= ROOT) | (found >= n_nodes)]
     if len(wrong):
         raise LlmaskError(
-            f"a tree of {n_nodes} nodes has none of number {wrong[0]} behind another one",
+            f"a tree of {n_nodes} nodes has no node {wrong[0]} after another one",
             help="next_token and next_sibling name nodes from 1 on, -1: none",
         )
     twice = np.flatnonzero(np.bincount(found, minlength=1) > 1)

@@ -65,7 +65,7 @@ class Reason(NamedTuple):
 
     instance_pointer   JSON pointer of the value that it refuses
     schema_pointer     where it is written, as a fragment: "#/properties/title/maxLength"
-    keyword            its name; "" where a schema `false` stands, or where several keywords together allow nothing
+    keyword            its name; "" where the schema is `false`, or where several keywords together allow nothing
     value              what is written there
     matching           indices of the alternatives of a `oneOf` that allow the text, where more than one does
     """
@@ -104,10 +104,10 @@ class Explanation:
     ----------
     is_allowed : it is not refused; then there is no reason.
     byte : bytes of the document before the first one that is refused.
-    found : what stands there, b"" for the end of the document.
+    found : what is there, b"" for the end of the document.
     instance_pointer : JSON pointer of the value that is refused; None where no keyword of a schema refuses it.
     keyword, schema_pointer, value : of a schema what refuses it, where it is written as a fragment, and what is written
-        there; None where none does. The keyword is "" for a schema `false`.
+        there; None where no keyword does. The keyword is "" for a schema `false`.
     matching : of a `oneOf` the indices of the alternatives that allow the text, where more than one does.
     note : what else is the matter, or None.
     """

@@ -14,8 +14,8 @@ places:
              what the feature keeps of the new place, its *mark*
     replay   the same `take` and `note` where tokens are taken into other tables; their marks are there already
 
-All that a feature knows of a place is its mark, so rolling back and forking are those of lists, and features combine:
-which do, and which are refused together, is a table of docs/loops.md.
+All that a feature knows of a place is its mark, so a list of marks is rolled back and forked, and features combine:
+docs/loops.md has a table of those that do, and of those that are refused together.
 
 In: a sequence. Out: masks, configurations. Cost: 1 us a token, besides that of the feature.
 """
@@ -56,7 +56,7 @@ class Feature:
         self.marks: Any = [mark]
 
     def fork(self, n_marks: int | None = None) -> Self:
-        """The same of another sequence: at the same place, or where it had so many marks."""
+        """The same of another sequence: at the same place, or at the earlier one of its first `n_marks` marks."""
         twin = object.__new__(type(self))
         for name in self.__slots__:
             setattr(twin, name, getattr(self, name))
@@ -105,11 +105,11 @@ class Feature:
         return None
 
     def finishing_tokens(self, sequence: Sequence) -> list[int] | None:
-        """As `Matcher.finishing_tokens`; None: those of the grammar."""
+        """As `Matcher.finishing_tokens`; None: as the grammar has them."""
         return None
 
     def forced_tokens(self, sequence: Sequence) -> list[int] | None:
-        """As `Matcher.forced_tokens`; None: those of the grammar."""
+        """As `Matcher.forced_tokens`; None: as the grammar has them."""
         return None
 
     def expectation(self, after: bytes) -> str | None:

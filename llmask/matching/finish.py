@@ -5,10 +5,10 @@ ways over whole tokens. The tokens of a mask are grouped by the configurations t
 
 In the middle of values that must not repeat (kernels/values/parse_states.py) every token leads to another
 configuration, and looking at each takes milliseconds: what may follow has to be derived without its text. There the
-first token stands for all that lead to the same row and lexer state: these are taken to need at most SLACK tokens more
-than it does. That is no proof. An end of the value may be refused where that of the first token is not, and another
-text be asked for: a letter more, where texts are free. A budget would break only where the values written so far force
-more than SLACK tokens.
+bound of the first token is taken for all tokens that lead to the same row and lexer state: these are supposed to need
+at most SLACK tokens more than it does. That is no proof. The end of a value may be refused though it is not after the
+first token, and then another text is needed: a letter more, where texts are free. A budget would break only where the
+values written so far force more than SLACK tokens.
 
 In: configurations of a generation's tables, the store's lock held. Out: bounds. Cost: where the tokens of a
 configuration lead 0.3 to 5 ms the first time.
@@ -75,12 +75,12 @@ class Inside(NamedTuple):
 class Reach(NamedTuple):
     """Where the tokens of a configuration's mask lead.
 
-    state             of the lexer, whose `Ends.inside` has groups of tokens; DEAD: there are none
+    state             of the lexer, whose `Ends.inside` has groups of tokens; DEAD: no groups
     reached           the configuration after each group, int32[n_groups]
     inside_bounds     int32[n_groups]
-    tokens, behind    the others and the configuration after each; they have precedence over the groups
+    tokens, after     the other tokens, and the configuration after each; they have precedence over the groups
     bounds            int32[n_tokens]
-    shortest          configuration after the token of the bound; ENDED where there is none
+    shortest          configuration after the token of the bound; ENDED without one
     is_recorded       something is recorded at the place: the bounds of groups have SLACK
     """
 
@@ -88,7 +88,7 @@ class Reach(NamedTuple):
     reached: Int32s
     inside_bounds: Int32s
     tokens: Int32s
-    behind: Int32s
+    after: Int32s
     bounds: Int32s
     shortest: int
     is_recorded: bool
@@ -96,7 +96,7 @@ class Reach(NamedTuple):
     @property
     def n_bytes(self) -> int:
         """Memory."""
-        arrays = self.reached, self.inside_bounds, self.tokens, self.behind, self.bounds
+        arrays = self.reached, self.inside_bounds, self.tokens, self.after, self.bounds
         return OBJECT_BYTES + sum(array.nbytes for array in arrays)
 
     @property
@@ -175,7 +175,7 @@ class Ends:
                 raise
 
     def jump(self) -> int:
-        """By how many tokens one token may make the end longer, as is taken: what it opens is to be closed.
+        """By how many tokens one token may make the end longer, by an estimate: what it opens is to be closed.
 
         That is as many as the longest of all ways to the end of a rule, and of a lexeme, have bytes; a token mostly has
         some, so this is for two or three rules that one token opens. It is no proof: it may open more of them, one
@@ -211,11 +211,11 @@ class Ends:
         way = [configuration]
         for token in path:
             way.append(self._generation.run(Operation.ACCEPT, way[-1], token))
-        behind = int(self.bounds(np.array(way[::-1], np.int32))[0])  # the last one first: others have its end in sight
+        bound = int(self.bounds(np.array(way[::-1], np.int32))[0])  # the last one first: others have its end in sight
         self._n_lowered += 1
         for here, token in zip(reversed(way[:-1]), reversed(path), strict=True):
-            behind += 1
-            self._generation.run(Operation.LOWER_BOUND, here, behind, np.array([token], np.int32))
+            bound += 1
+            self._generation.run(Operation.LOWER_BOUND, here, bound, np.array([token], np.int32))
 
     # --- where tokens lead
 
@@ -238,7 +238,7 @@ class Ends:
 
     def _with_bounds(self, reach: Reach) -> Reach:
         """The same with bounds."""
-        different, which = np.unique(np.concatenate([reach.reached, reach.behind]), return_inverse=True)
+        different, which = np.unique(np.concatenate([reach.reached, reach.after]), return_inverse=True)
         bare = self._without_records(different)
         _, first, like = np.unique(bare, return_index=True, return_inverse=True)
         is_known = bare == different
@@ -264,10 +264,10 @@ class Ends:
         if self.bound(configuration) < NO_BOUND:
             token = run(Operation.FINISHING_TOKEN, configuration)
         if token != NO_TOKEN:
-            shortest = int(self._behind(configuration, np.array([token], np.int32))[0])
+            shortest = int(self._after(configuration, np.array([token], np.int32))[0])
         if is_recorded:  # the first token of each group is certain, and so is that of the bound
             tokens = first_tokens if token == NO_TOKEN else np.append(first_tokens, np.int32(token))
-            certain = np.stack([tokens, self._behind(configuration, tokens)], axis=1)
+            certain = np.stack([tokens, self._after(configuration, tokens)], axis=1)
             pairs = np.concatenate([pairs, certain])
         nothing = np.zeros(0, np.int32)
         return self._with_bounds(
@@ -308,7 +308,7 @@ class Ends:
         """Configurations of the same rows where nothing is recorded."""
         return self._each(Operation.WITHOUT_TRANSCRIPTS, configurations)
 
-    def _behind(self, configuration: int, tokens: Int32s) -> Int32s:
+    def _after(self, configuration: int, tokens: Int32s) -> Int32s:
         """Configurations after some tokens."""
         return self._each(Operation.AFTER_TOKENS, tokens, configuration)
 
@@ -348,7 +348,7 @@ class Ends:
             is_named = np.isin(first_tokens, reach.tokens)
             for places, bounds, tokens in (
                 (reach.reached[~is_named], reach.inside_bounds[~is_named], first_tokens[~is_named]),
-                (reach.behind, reach.bounds, reach.tokens),
+                (reach.after, reach.bounds, reach.tokens),
             ):
                 _, firsts = np.unique(places, return_index=True)
                 for i in firsts.tolist():

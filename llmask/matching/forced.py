@@ -1,8 +1,8 @@
 """What must come next: bytes by the grammar alone, tokens as the tokenizer writes these bytes.
 
-Forced tokens are those of forced bytes that no text allowed afterwards can change: in {"name": ...} the bytes `name"`
-are forced after the first quote, and `name` is a token of every encoding, but `"` may become `":`, and is left out.
-A token that the grammar names by its id is forced where nothing else may come; text before it is then a text by itself.
+Forced tokens spell forced bytes, as far as no allowed text can change them later: in {"name": ...} the bytes `name"`
+are forced after the first quote, and `name` is a token of every encoding, but `"` may become `":`, and is left out. A
+token that the grammar names by its id is forced where nothing else may come; text before it is then a text by itself.
 
 In: a sequence. Out: bytes, tokens. Cost: 2 us a byte; then 0.5 ms and 1 us for every continuation that is possible
 (encoders/certain.py).

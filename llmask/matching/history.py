@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterator
 
 CHUNK = 256
-BYTES_TOKEN = -1  # stands for bytes that were given to `Matcher.accept_bytes`
+BYTES_TOKEN = -1  # in place of bytes that were given to `Matcher.accept_bytes`
 
 
 class History:
@@ -54,7 +54,7 @@ class History:
         del self._tail_configurations[n:]
 
     def last_configuration(self) -> int | None:
-        """Configuration after the last token, None when there is none."""
+        """Configuration after the last token, None without a token."""
         if self._tail_configurations:
             return self._tail_configurations[-1]
         return self._chunks[-1][1][-1] if self._chunks else None

@@ -5,10 +5,10 @@ r"""Reads a JSON document while it is written: the value so far, and what is in 
     {"name": "Ada\ud83  {"name": "Ada"}    half an escape, or half a character, is left out
     [1, 2               [1]                2 may become 25: a number counts when it has ended
 
-`JsonSoFar` never changes: what comes after more bytes is another one, which shares all but these. So one can be kept
+`JsonSoFar` never changes: after more bytes there is another one, which shares all but these. So one can be kept
 for every token, sequences that were forked share theirs, and rolling back is taking an older one. Items of open arrays
-and objects, and the text of an open string, are kept in chunks, of which a short one is joined to what comes after it:
-at most log2(n) chunks, and every item is copied log2(n) times.
+and objects, and the text of an open string, are kept in chunks, and a short chunk is joined to what comes after it: at
+most log2(n) chunks, and every item is copied log2(n) times.
 
 The reader takes for granted that the text is JSON, as a grammar sees to it; of any other text it makes something.
 
@@ -204,7 +204,7 @@ class _Reader:
         return self._state(self._n_bytes)
 
     def _take_scalar(self, value: Any) -> None:
-        """Take a value of which nothing was there before."""
+        """Take a value that comes as a whole: nothing of it was there before."""
         self._n_changes += 1
         self._take(value)
 
@@ -316,7 +316,7 @@ def with_chunk(chunks: Chunks, chunk: Any) -> Chunks:
 
 
 def joined(chunks: Chunks, nothing: Any) -> Any:
-    """All chunks as one, or `nothing` if there are none."""
+    """All chunks as one, `nothing` without any."""
     found = nothing
     while chunks is not None:
         chunks, chunk = chunks

@@ -108,7 +108,7 @@ class Matcher:
 
     @property
     def tokens(self) -> list[int]:
-        """The accepted tokens; -1 stands for bytes given to `accept_bytes`."""
+        """The accepted tokens; -1 in place of bytes given to `accept_bytes`."""
         return self._sequence.history.tokens()
 
     def text(self) -> bytes:
@@ -197,7 +197,7 @@ class Matcher:
             that are refused, and of those after them, stay as they are.
         next_token, next_sibling : int64[n_nodes], lists, NumPy or torch on the CPU: of each node the first that was
             guessed after it, and another one that was guessed in its place; -1: none.
-        draft_tokens : int64[n_nodes], the nodes' tokens. Node 0 stands for the last accepted token, whatever is given
+        draft_tokens : int64[n_nodes], the nodes' tokens. Node 0 is the last accepted token, whatever is given
             for it. An id that the vocabulary does not have is refused, -1 for instance.
         row : the row of node 0.
 
@@ -208,7 +208,7 @@ class Matcher:
         Raises
         ------
         LimitExceeded, VocabularyError : see `fill_bitmask`; some rows may be written.
-        LlmaskError : they are no tree, or the bitmask has not so many rows; nothing is written.
+        LlmaskError : they are no tree, or the bitmask has fewer rows; nothing is written.
         """
         return drafts.fill_tree(self._sequence, bitmask, next_token, next_sibling, draft_tokens, row)
 
@@ -362,7 +362,7 @@ class Matcher:
     def position(self) -> Position:
         """Where in the document the sequence is: a JSON pointer, whether in a key or a value, bytes of it, depth.
 
-        The pointer is None for grammars that are not JSON: those of patterns, Lark, GBNF, structural tags and tools.
+        The pointer is None for grammars that are not JSON: patterns, Lark, GBNF, structural tags and tools.
         Which schemas hold there, and which rules are being read, is found when it is asked for.
         """
         from .partial import Position, position_in
@@ -379,7 +379,7 @@ class Matcher:
 
         Parameters
         ----------
-        what : a token id, of which an end of sequence is one; or bytes or a text, of whatever tokens.
+        what : a token id, which may be an end of sequence; or bytes or a text, whatever tokens they have.
 
         Returns
         -------
@@ -389,7 +389,7 @@ class Matcher:
         Raises
         ------
         LimitExceeded : deciding whether it is allowed needs more work than the limits allow.
-        LlmaskError : it is none of these, or the sequence thinks.
+        LlmaskError : `what` is something else, or the sequence thinks.
 
         Examples
         --------
@@ -430,7 +430,7 @@ class Matcher:
         return b"" if self.is_thinking else self._sequence.rest + find_forced(self._sequence)[0]
 
     def forced_tokens(self) -> list[int]:
-        """The tokens that must come next: those of `forced_bytes`, as the tokenizer writes them, and named tokens.
+        """The tokens that must come next: `forced_bytes` as the tokenizer writes them, and named tokens.
 
         A token that the grammar names by its id is forced where nothing else may come next.
 

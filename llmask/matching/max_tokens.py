@@ -1,4 +1,4 @@
-r"""Terminals that are closed after so many tokens: `[max_tokens=...]` of a rule.
+r"""Terminals that are closed after a number of tokens: `[max_tokens=...]` of a rule.
 
     start: thought "\n"    thought[max_tokens=3]: /.*/      after three tokens of it, "\n" has to follow
 

@@ -216,7 +216,7 @@ class Reasoning:
         Parameters
         ----------
         is_thinking : False: it begins with the answer.
-        options : those of `CompiledGrammar.matcher`. A `prefix` is spelled by the answer.
+        options : as `CompiledGrammar.matcher` takes them. A `prefix` is spelled by the answer.
 
         Raises
         ------

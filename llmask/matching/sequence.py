@@ -122,7 +122,7 @@ class Sequence:
 
     @property
     def begin(self) -> int:
-        """How many tokens come before the document: those of the thinking; FAR_AWAY while it thinks."""
+        """How many tokens come before the document: the tokens of the thinking; FAR_AWAY while it thinks."""
         return self.features[0].begin if self.features else 0
 
     @property

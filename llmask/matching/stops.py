@@ -1,7 +1,7 @@
 """Stop tokens: ids that end one sequence, besides the vocabulary's ends of sequence.
 
 They are allowed where the sequence may end and nowhere else, also where they have a text that the grammar allows: a
-sequence that took one has ended. So the masks are those of the grammar with some bits set or cleared. A compiled batch
+sequence that took one has ended. So the masks are the grammar's own with some bits set or cleared. A compiled batch
 leaves these rows to the matcher (CELL_STOPS).
 
 In: a sequence's masks and tokens. Out: the same with stop tokens. Cost: 3 us a mask.

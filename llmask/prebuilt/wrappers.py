@@ -31,7 +31,7 @@ BUFFER = ir.LiteralStructType(
 DATA, LENGTH, ITEM_SIZE, DIMENSIONS, FORMAT, SHAPE, STRIDES = 0, 2, 3, 5, 6, 7, 8
 METHOD = ir.LiteralStructType([POINTER, POINTER, INT, POINTER])  # PyMethodDef
 
-# format characters of the buffer protocol, of which C has two for some sizes, and bytes of an item
+# format characters of the buffer protocol (C has two for some sizes), and bytes of an item
 ITEMS = {
     "int64": ("l", "q", 8),
     "int32": ("i", "l", 4),

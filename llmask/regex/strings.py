@@ -85,7 +85,7 @@ class Strings:
         Raises
         ------
         LimitExceeded : it is longer than a million bytes, or the search for it takes too long.
-        LlmaskError : the node stands for tokens, whatever their text.
+        LlmaskError : the node means tokens, whatever their text.
         """
         found = self.lengths.get(node)
         if found is None:

@@ -186,7 +186,7 @@ def _categories() -> dict[str, list[tuple[int, int]]]:
 
 @cache
 def _cased() -> str:
-    """Every character that has another case; beyond plane 1 there is none (a test looks at all of them)."""
+    """Every character that has another case; no plane after plane 1 has any (a test looks at all of them)."""
     planes = map(chr, TEXT.intersect(CodePointSet((0, (LAST_PLANE_WITH_CASE + 1) << 16))))
     return "".join(c for c in planes if c.lower() != c or c.upper() != c or c.title() != c)
 

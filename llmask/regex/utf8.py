@@ -91,7 +91,7 @@ def digits_node(nodes: RegexNodes, ranges: Ranges, positions: tuple[Position, ..
 
 
 def utf8_char(nodes: RegexNodes, members: CodePointSet) -> int:
-    """Node of the UTF-8 spelling of one code point of `members`; `nodes.EMPTY` when there is none.
+    """Node of the UTF-8 spelling of one code point of `members`; `nodes.EMPTY` without members.
 
     Examples
     --------

@@ -75,7 +75,7 @@ def generate(
         prompts (with `num_return_sequences` the rows), `value` is what is there so far as plain data, see
         `Matcher.partial`, of a grammar the text so far. The last one is the whole value. No beams. What it raises ends
         the call.
-    max_tokens : of each value, which is complete within so many, the end of sequence included, or within what is left
+    max_tokens : each value is complete within this number, the end of sequence included, or within what is left
         of the model's context.
     on_event : called as `on_event(number, event)` when something of a value is complete, in the order of the text:
         `event.kind` is "key", "value" (of a member), "item" (of an array) or "end", with its JSON pointer and the key
@@ -186,9 +186,9 @@ def _is_chat(prompt: Any) -> bool:
 
 
 def compiler_for(source: Any, n_tokens: int, eos: tuple[int, ...] | None = None) -> Compiler:
-    """The compiler for a tokenizer of transformers with so many tokens, one of ours, or that of a model file.
+    """The compiler for a tokenizer of transformers with `n_tokens` tokens, one of ours, or that of a model file.
 
-    `eos` are the ids that end a sequence of the first; None: those that it declares.
+    `eos` are the ids that end a sequence of the first; None: the ids that it declares.
     """
     return _compiler_for(source, n_tokens, eos, getattr(source, "eos_token_id", None))
 

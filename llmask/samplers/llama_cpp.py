@@ -40,11 +40,11 @@ class GrammarLogitsProcessor(TextProcessor):
     grammar : compiled for the model's own vocabulary, `Tokenizer.from_gguf(model_path)`; a `llmask.Reasoning` where the
         model thinks before it answers.
     prompt_length : tokens that precede the constrained text; None: all tokens of the first call.
-    max_tokens : as that of the completion: the text ends within so many tokens, the end of sequence included.
+    max_tokens : as that of the completion: the text ends within this number, the end of sequence included.
         None: it may be cut off, which is warned of; math.inf: the same, and it is meant.
     on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end, so
         that its document is valid; "error": the call fails with `LimitExceeded`.
-    on_value, on_event : told of the text while it is written, as those of `llmask.generate`; the number is 0. A JSON
+    on_value, on_event : told of the text while it is written, as in `llmask.generate`; the number is 0. A JSON
         document is told by its parts; of a grammar that is no JSON there are the text so far, and the end alone. Call
         `finish` after the completion. What they raise is a failure as any other: it is latched and the text ends.
 

@@ -104,10 +104,10 @@ class NumpyLlama:
 
         Raises
         ------
-        ValueError : there are none, or more than the context takes.
+        ValueError : no tokens are given, or more than the context takes.
         """
         if not tokens or self.n_tokens + len(tokens) > self.n_context:
-            raise ValueError(f"{len(tokens)} tokens behind {self.n_tokens}: the context takes 1 to {self.n_context}")
+            raise ValueError(f"{len(tokens)} tokens after {self.n_tokens}: the context takes 1 to {self.n_context}")
         x = self._embeddings[tokens]
         for i, (norm, q, k, v, o, second_norm, gate, up, down) in enumerate(self._blocks):
             x = x + self._attention(i, self._normed(x, norm), q, k, v) @ o.T
@@ -187,7 +187,7 @@ class _Tensors:
 
         Raises
         ------
-        VocabularyError : there is none, or the file ends before it.
+        VocabularyError : the file has no such tensor, or ends before it.
         """
         from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
         from gguf.quants import dequantize

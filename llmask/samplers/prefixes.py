@@ -189,9 +189,9 @@ class Generation:
         return seen[:, column - self._n_compared : column].tobytes(), [row.tobytes() for row in seen[:, column:]]
 
     def agrees(self, prompts: Tokens, rows: list[Tokens], n: int) -> bool:
-        """Whether rows are as those of the last call in their prompts and the `n` tokens after, in whatever order.
+        """Whether rows have the prompts of the last call and its first `n` tokens after them, in whatever order.
 
-        Of `n` tokens only those count that the last call had.
+        Of the `n` tokens only as many count as the last call had.
         """
         if len(rows) != self.n_rows or prompts != self._prompts:
             return False
@@ -271,7 +271,7 @@ class PrefixMasks:
     def fill_after(
         self, matchers: Sequence[Matcher | FreeRow | None], n_written: Sequence[int]
     ) -> npt.NDArray[np.int32]:
-        """Compute the bitmasks of rows by their matchers, which have so many tokens after their prompts.
+        """Compute the bitmasks of rows by their matchers, which have `n_written` tokens after their prompts.
 
         Returns
         -------
@@ -401,12 +401,12 @@ class BatchMasks(PrefixMasks):
 
         Parameters
         ----------
-        ids : int[n_rows, length], the rows at the end, prompts included; None: those of the last call, each of which
-            has ended there.
+        ids : int[n_rows, length], the rows at the end, prompts included; None: the rows of the last call, where
+            each has ended.
 
         Raises
         ------
-        LlmaskError : they are no such rows, or not those of the generation; there was no call.
+        LlmaskError : they are no such rows, or not the generation's; there was no call.
         """
         if self._watch is None:
             return
@@ -427,7 +427,7 @@ class BatchMasks(PrefixMasks):
             prompts, rows = generation.parts(_in_memory(ids, generation.first_column(length)), length)
             if not generation.agrees(prompts, rows, length):
                 raise LlmaskError(
-                    "the rows are not those of the last generation, or not all of their tokens",
+                    "the rows are not the last generation's, or lack some of their tokens",
                     help="give what model.generate returned, prompts included",
                 )
         self._watch.see(rows, self.after(rows), is_over=True)
@@ -475,7 +475,7 @@ class BatchMasks(PrefixMasks):
     def _check_alive(generation: Generation, matchers: list[Matcher | FreeRow | None], length: int) -> None:
         """Refuse a step that no generation takes: every row has ended before it, or has what the grammar refuses.
 
-        Beams may all be dead, and go on: those of a grammar with fewer texts than beams. They were refused before.
+        Beams may all be dead and go on, where a grammar has fewer texts than beams. They were refused before.
         """
         if generation.has_refused or not all(map(_is_dead, matchers)):
             generation.has_refused |= None in matchers
@@ -565,7 +565,7 @@ def allows_any(row: npt.NDArray[np.int32], n_logits: int) -> bool:
 
 
 def beyond_logits(n_logits: int, where: str) -> VocabularyError:
-    """The error for a row of which no allowed token has a logit."""
+    """The error for a row where no allowed token has a logit."""
     return VocabularyError(
         f"every token that the grammar allows lies beyond the model's {n_logits} logits",
         where=where,

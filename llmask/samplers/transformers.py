@@ -46,11 +46,11 @@ class GrammarLogitsProcessor(TextProcessor):
         A `llmask.Reasoning` where the model thinks before it answers.
     prompt_length : tokens that precede the constrained text, padding included; None: all tokens of the first call.
         Give it to continue a text that was begun earlier.
-    max_tokens : as `max_new_tokens` of `model.generate`: every text ends within so many tokens, the end of sequence
+    max_tokens : as `max_new_tokens` of `model.generate`: every text ends within this number, the end of sequence
         included. None: texts may be cut off, which is warned of; math.inf: the same, and it is meant.
     on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end, so
         that its document is valid; "error": the call fails with `LimitExceeded`.
-    on_value, on_event : told of the texts while they are written, as those of `llmask.generate`; the number is that of
+    on_value, on_event : told of the texts while they are written, as in `llmask.generate`; the number is that of
         the row. A JSON document is told by its parts; of a grammar that is no JSON there are the text so far, and the
         end alone. Call `finish` after the generation: the last token is never shown to a processor. What they raise
         ends the generation. Beams, an assistant model and prompt lookup are an error, as soon as a row does not go on
@@ -62,8 +62,8 @@ class GrammarLogitsProcessor(TextProcessor):
         when called and no text is as short as `max_tokens`.
     LlmaskError
         when made of what is no compiled grammar; when called with rows that may belong to this generation as well as to
-        another one: make another processor, or `reset()` it; when called with a row of which
-        something else was told.
+        another one: make another processor, or `reset()` it; when called with another
+        text of a row than `on_value` was told.
     VocabularyError
         when called and the model has fewer logits than the grammar has tokens, by more than padding explains.
     """
@@ -90,7 +90,7 @@ class GrammarLogitsProcessor(TextProcessor):
 
         Raises
         ------
-        LlmaskError : they are no token ids, or those of another generation; nothing was generated.
+        LlmaskError : they are no token ids, or belong to another generation; nothing was generated.
         """
         self._masks.finish(sequences)
 
@@ -155,7 +155,7 @@ class GrammarLogitsProcessor(TextProcessor):
         )
 
     def _note(self, input_ids: torch.Tensor, is_lookup: bool, kept: list[torch.Tensor]) -> None:
-        """Note a call that was answered, after those of the same generation whose ids are kept."""
+        """Note a call that was answered, after the calls of the same generation whose ids are kept."""
         kept = [tensor for tensor in kept if tensor is not input_ids]
         self._asked = [weakref.ref(tensor) for tensor in (*kept[1 - _REMEMBERED :], input_ids)]
         self._storage = input_ids.untyped_storage()
@@ -179,9 +179,9 @@ def masked_scores(scores: torch.Tensor, mask: npt.NDArray[np.int32], length: int
 
 
 def _are_made_up(scores: torch.Tensor) -> bool:
-    """Whether no model gave `scores`: prompt lookup has ones, of which other processors changed a few.
+    """Whether no model gave `scores`: prompt lookup has ones, and other processors change a few of them.
 
-    They change them in new tensors, so that only the values tell. A part of the first row is looked at.
+    They do so in new tensors, so that only the values tell. A part of the first row is looked at.
     """
     step = max(1, scores.shape[-1] // _LOOKED_AT)
     looked_at = scores.as_strided((scores.shape[-1] // step,), (step * scores.stride(-1),)).tolist()

@@ -97,7 +97,7 @@ class Generation:
     """Tables that a grammar's sequences share: rules, and the rows and configurations found so far.
 
     Identities of rows are never taken back one by one. When the tables have outgrown `room`, a grammar begins new ones,
-    sequences move there by replaying their tokens, and the old tables die with the last sequence that stays behind.
+    sequences move there by replaying their tokens, and the old tables die with the last sequence that still uses them.
 
     Attributes
     ----------
@@ -266,7 +266,7 @@ class Generation:
         return known[number]
 
     def listed(self, operation: int, a: int, b: int = 0) -> npt.NDArray[np.int32]:
-        """What an operation writes that returns how many items there are, and writes them where so many have room."""
+        """The items that an operation writes; it returns their number, and writes them where there is room for all."""
         items = _NO_DATA
         length = -1
         while length != len(items):

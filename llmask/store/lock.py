@@ -52,7 +52,7 @@ class Waits:
         self.longest_us = 0
 
     def note(self, us: int) -> None:
-        """Count a wait of so many microseconds; by the thread that has the lock now."""
+        """Count a wait of `us` microseconds; by the thread that has the lock now."""
         self.n += 1
         self.n_long += us > self.long_us
         self.longest_us = max(self.longest_us, us)

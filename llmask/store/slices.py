@@ -143,7 +143,7 @@ def read_slice(nodes: RegexNodes, text: str) -> tuple[int, int]:
         raise GrammarError(f"{found['char']!r} is not one character", help="write a class of characters: [^*]")
     most = int(found["most"] or UNBOUNDED)
     if not 0 < most <= UNBOUNDED:
-        raise GrammarError(f"a slice of {most} characters is none", help="write a number from 1")
+        raise GrammarError(f"a slice cannot have {most} characters", help="write a number from 1")
     return char, most
 
 

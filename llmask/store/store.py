@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 CALL_WORK = 1  # units for the call itself
 QUICK_WORK = 1000  # units that a step takes without the lock, and no meter counts: how long others wait for it
-LEAST_PART = 512  # nodes: a part takes up to 16 KB, and walking so many 10 us
+LEAST_PART = 512  # nodes: a part takes up to 16 KB, and walking this number 10 us
 REMEMBERED_BYTES = 450  # an entry of the memo of nodes, whose key holds texts and numbers of schemas; 300 to 650
 _NO_DATA = np.zeros(0, np.int32)
 _LIMITS = {  # what a call may meet: the limit's name, what needs more, of what

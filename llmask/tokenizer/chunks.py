@@ -1,4 +1,4 @@
-"""Where a text is cut so that a chunk has at most so many tokens.
+"""Where a text is cut so that a chunk has at most a given number of tokens.
 
 In: a tokenizer, a text. Out: the end of a chunk. Cost: twice encoding it; where tokens do not spell the text, a count
 for each of some ten places.

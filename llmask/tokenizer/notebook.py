@@ -24,7 +24,7 @@ SHADES = ("#cfe3ff", "#d7f2d0", "#ffe3c2", "#eedcff", "#ffd6de", "#d3f1f0", "#f3
 
 
 def escaped(text: str, most: int = MOST_CHARACTERS) -> str:
-    """A text as HTML, at most so many characters of it; what no page can show is spelled out."""
+    """A text as HTML, `most` characters of it at most; what no page can show is spelled out."""
     cut = text[:most]
     seen = "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in cut)
     return html.escape(seen) + ("..." if len(text) > most else "")
@@ -51,7 +51,7 @@ def heading(text: str) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], most: int = MOST_ROWS) -> str:
-    """A table of texts, which are escaped here; at most so many rows."""
+    """A table of texts, which are escaped here; `most` rows of it at most."""
     lines = ["<tr>" + "".join(f"<th>{escaped(cell)}</th>" for cell in header) + "</tr>"]
     lines += ["<tr>" + "".join(f"<td>{escaped(cell)}</td>" for cell in row) + "</tr>" for row in rows[:most]]
     more = f"<div>... and {len(rows) - most:,} more</div>" if len(rows) > most else ""

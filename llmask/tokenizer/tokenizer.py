@@ -227,7 +227,7 @@ class Tokenizer(TokenSources):
                 f"dropout={dropout}, seed={seed}: a probability and a number of 64 bits are wanted",
                 help="for example dropout=0.1, seed=1",
             )
-        encoder: BpeEncoder = self._parts.encoder  # type: ignore[assignment] # METHODS are those of a BPE encoder
+        encoder: BpeEncoder = self._parts.encoder  # type: ignore[assignment] # only a BPE encoder has METHODS
         return lambda part: encoder.encode_otherwise(part, method, dropout if method == "dropout" else 0.0, seed)
 
     def encode_batch(
@@ -335,9 +335,9 @@ class Tokenizer(TokenSources):
     def compatible(self, left: int, right: int) -> bool:
         """Whether encoding what two tokens spell gives these two tokens; a special one goes with any other.
 
-        Neighbours inside of a word must be compatible, and in BPE that is enough: a word is encoded as a sequence of
-        which every two neighbours are. Where a word ends the splitter decides, so two tokens that are not compatible
-        may still meet in a longer text: "12" and "345" do after "9" where digits are grouped by three.
+        Neighbours inside of a word must be compatible, and in BPE that is enough: tokens of one word are its
+        encoding if all neighbours are. Where a word ends the splitter decides, so tokens that are not compatible may
+        still meet in a longer text: "12" and "345" do after "9" where digits are grouped by three.
 
         Raises
         ------

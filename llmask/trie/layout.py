@@ -197,7 +197,7 @@ def build_trie(token_offsets: np.ndarray, token_data: np.ndarray, include: np.nd
     lengths = np.diff(token_offsets)
     _check_sizes(lengths)
     chosen = lengths > 0 if include is None else (lengths > 0) & include
-    # copies: the doors take writable arrays only, and those of a vocabulary are frozen
+    # copies: the doors take writable arrays only, and a vocabulary's arrays are frozen
     offsets = np.array(token_offsets, dtype=np.int32)
     data = np.array(token_data, dtype=np.uint8)
     ids = np.flatnonzero(chosen).astype(np.int32)

@@ -317,7 +317,7 @@ def read_own_fields(section: Section, n_tokens: int) -> dict[str, Any]:
         found[name] = _read_value(section, key, hints[name], n_tokens)
         allowed = KINDS if name == "kind" else get_args(hints[name]) if isinstance(found[name], str) else ()
         if allowed and found[name] not in allowed:
-            raise section.error(f'"{found[name]}" is none of {", ".join(allowed)}', section.fields[key].start, key)
+            raise section.error(f'"{found[name]}" is not one of {", ".join(allowed)}', section.fields[key].start, key)
     return found
 
 

@@ -148,7 +148,7 @@ def read_steps(document: Json) -> Steps:
             steps.stops_at_spaces = part.get("split", True) is not False
             has_metaspace = steps.marks_blanks = True
         elif name == "BertPreTokenizer":
-            steps.splits_pieces |= steps.bert_options is None  # else its words are those of the table of characters
+            steps.splits_pieces |= steps.bert_options is None  # else its words are as the table of characters has them
         elif name == "ByteLevel":
             steps.splits_pieces = steps.spells_bytes = True
             steps.is_known &= not prepends
@@ -401,7 +401,7 @@ def _encoder_data(document: Json, kind: str, byte_alphabet: bool, texts: StringT
 
 
 def _unknown_id(model: Json, kind: str, texts: StringTable) -> int:
-    """The token that stands for the unknown, -1 where there is none."""
+    """The id of the unknown token, -1 without one."""
     named = model.get("unk_id" if kind == "Unigram" else "unk_token")
     if kind == "Unigram":
         return -1 if named is None else int(named)
@@ -411,20 +411,20 @@ def _unknown_id(model: Json, kind: str, texts: StringTable) -> int:
 def _template(part: Json | None, texts: StringTable) -> dict[str, Any]:
     """Tokens before and after a text, as the post-processor of one sequence puts them."""
     before: list[int] = []
-    behind: list[int] = []
+    after: list[int] = []
     for entry in (part or {}).get("processors") or [part or {}]:
         if entry.get("type") in ("BertProcessing", "RobertaProcessing"):
-            before, behind = [int(entry["cls"][1])], [int(entry["sep"][1])]
+            before, after = [int(entry["cls"][1])], [int(entry["sep"][1])]
         if entry.get("type") != "TemplateProcessing":
             continue
         place = before
         for item in entry["single"]:
             if "Sequence" in item:
-                place = behind
+                place = after
             else:
                 place += [int(token) for token in entry["special_tokens"][item["SpecialToken"]["id"]]["ids"]]
-    check_ids([*before, *behind], texts.n_strings, "the post-processor")
-    return {"prefix_ids": tuple(before), "suffix_ids": tuple(behind)}
+    check_ids([*before, *after], texts.n_strings, "the post-processor")
+    return {"prefix_ids": tuple(before), "suffix_ids": tuple(after)}
 
 
 def _patterns(document: Json) -> tuple[str, ...] | None:

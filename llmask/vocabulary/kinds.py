@@ -73,7 +73,7 @@ def known_kind_of(path: str | os.PathLike[str]) -> str:
 def refuse_names(path: object, otherwise: str = HUGGING_FACE) -> None:
     """Say that nothing is downloaded to who gives the name of a model, as `gpt2`, where a file is asked for.
 
-    `otherwise` is what to give in place of the name, which stands for NAME in it.
+    `otherwise` is what to give in place of the name; NAME in it is replaced by the name.
 
     Raises
     ------

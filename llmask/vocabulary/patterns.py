@@ -127,7 +127,7 @@ _DEEPSEEK_3 = (
     + _SPACES,
 )
 _AFMOE = (
-    # llama.cpp leaves what stands before a number with the number's first group
+    # llama.cpp leaves what comes before a number with the number's first group
     r"[^\p{N}]*\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
     "[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-\u2fdf\u0e40-\u0e7f"
     "\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af\u1100-\u11ff]+",

@@ -167,7 +167,7 @@ class CharsMap(NamedTuple):
 
 
 def read_charsmap(block: bytes) -> CharsMap | None:
-    """Rules of a `precompiled_charsmap`; None when it is empty, which means that there are none.
+    """Rules of a `precompiled_charsmap`; None when it is empty, which means no rules.
 
     Raises
     ------

@@ -191,7 +191,7 @@ def from_bytes(
 
     Parameters
     ----------
-    tokens : bytes of each id; those of special ids are taken as their names.
+    tokens : bytes of each id; the bytes of special ids are taken as their names.
     eos : id or ids that end a sequence; at least one.
     special : further ids that text never produces.
     encoder : encoder data; None: longest match.
@@ -262,7 +262,7 @@ def count_ids(ids: Collection[int], name: str) -> int:
 
     Raises
     ------
-    VocabularyError : not ids, none at all, or so many places between them without a token that one must be wrong.
+    VocabularyError : not ids, no ids at all, or one that must be wrong, as too many ids before it have no token.
     """
     check_ids(ids, MAX_VOCAB_SIZE, name)
     n_tokens = max(ids, default=-1) + 1
@@ -306,11 +306,11 @@ def check_ids(ids: Iterable[int], n_tokens: int, name: str) -> tuple[int, ...]:
 def chosen_ends(
     eos: int | Iterable[int] | None, n_tokens: int, found: Callable[[], tuple[int, ...]], missing: str
 ) -> tuple[int, ...]:
-    """The ids that end a sequence: those that the caller names, else those that are found in a file.
+    """The ids that end a sequence: the ones that the caller names, else what is found in a file.
 
     Raises
     ------
-    VocabularyError : there are none, which is `missing`; one is no id.
+    VocabularyError : no id is found, and `missing` says so; one is no id.
     """
     ids = found() if eos is None else check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, n_tokens, "eos")
     if not ids:
@@ -439,7 +439,7 @@ def _refuse_loss(vocabulary: Vocabulary, n_ids: int) -> None:
     control = np.flatnonzero(np.isin(vocabulary.types, (TokenType.CONTROL, TokenType.UNKNOWN))).tolist()
     uses = {
         "ends a sequence": vocabulary.eos_ids,
-        "stands for the unknown": (data.unknown_id,),
+        "is the unknown token": (data.unknown_id,),
         "belongs to every text": (*data.prefix_ids, *data.suffix_ids),
         "is special": control,
     }

@@ -42,7 +42,7 @@ def register() -> None:
 def make_backend(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Any = None) -> Any:
     """What SGLang calls for the backend of a scheduler.
 
-    SGLang wraps the backends that it knows where a model thinks before it answers, and not those of the registry. So
+    Where a model thinks before it answers, SGLang wraps the backends that it knows, and no backend of the registry. So
     that is done here, and with SGLang's own class: its scheduler tells no other one of a request's thinking budget.
 
     Parameters
@@ -50,7 +50,7 @@ def make_backend(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_id
     server_args : of the server; what it resolved them to is read.
     tokenizer : SGLang's.
     vocab_size : the number of the model's logits.
-    eos_token_ids : set of int, those of the model's configuration, or None.
+    eos_token_ids : set of int, from the model's configuration, or None.
 
     Raises
     ------

@@ -8,7 +8,7 @@
     structural_tag      in XGrammar's form, or the older one with `structures`
 
 The compiler of a scheduler is made of SGLang's tokenizer. Ends of sequence are the tokens at which SGLang ends a
-request: those of the model's configuration and of the tokenizer. The masks are as wide as the model's logits, or wider
+request: the model's configuration and the tokenizer name them. The masks are as wide as the model's logits, or wider
 where the tokenizer is.
 
 In: kind and text of a key. Out: compiled grammars. Cost: that of compiling.
@@ -39,7 +39,7 @@ def compiler_for(tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int] |
     ----------
     tokenizer : one that `read_tokenizer` reads, SGLang's own of tiktoken among them.
     vocab_size : the number of the model's logits.
-    eos_token_ids : those of the model's configuration.
+    eos_token_ids : the ends of the model's configuration.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def compile_key(compiler: Compiler, kind: str, text: str, options: Mapping[str, 
 
 
 def format_of(kind: str, text: str, options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The texts of a key as a format within a structural tag; None: there is none for them."""
+    """The texts of a key as a format within a structural tag; None: no format says them."""
     if kind == "json" and options["whitespace"] in ("flexible", "compact"):
         most = 0 if options["whitespace"] == "compact" else options.get("max_whitespace")
         return {"type": "json_schema", "json_schema": True if text == ANY_JSON else text, "max_whitespace_cnt": most}

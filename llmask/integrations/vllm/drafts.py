@@ -101,7 +101,7 @@ class ForcedTokens:
         ]
 
     def put_before(self, drafts: Any, sampled_token_ids: Any) -> Any:
-        """Drafts of another proposer, each row of which begins with what the grammar forces, if anything.
+        """Drafts of another proposer, whose rows begin with what the grammar forces, if anything.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class ForcedTokens:
             del self._followed[name]
 
     def _text_of(self, row: int) -> _Text | None:
-        """The text of the request in a row; None: there is none."""
+        """The text of the request in a row; None: the runner knows no such request."""
         name = self._runner.input_batch.req_ids[row]
         state = self._runner.requests.get(name)
         if state is None:
@@ -168,7 +168,7 @@ class ForcedTokens:
         return _Text(state, matcher, self._thought_of(state.prompt_token_ids), remembered)
 
     def _thought_of(self, prompt: list[int]) -> Any:
-        """What tells where the thought after a prompt ends; None: there is none, or grammars hold in it, too."""
+        """What tells where the thought after a prompt ends; None: no thought, or grammars hold in it, too."""
         config = self.vllm_config.structured_outputs_config
         if not config.reasoning_parser or config.enable_in_reasoning:
             return None
@@ -213,13 +213,13 @@ class _Text:
         return self._matcher is not None
 
     def with_more(self, tokens: list[int]) -> Any:
-        """All tokens of prompt and text, of which the runner gives only the new ones here."""
+        """All tokens of prompt and text; the runner gives only the new ones here."""
         known = self._tokens or [*self.state.prompt_token_ids, *self.state.output_token_ids]
         self._tokens = [*known, *tokens]
         return np.array(self._tokens, np.int64)
 
     def forced(self, tokens: Any, most: int) -> list[int]:
-        """What must come after these tokens of prompt and text, at most so many."""
+        """What must come after these tokens of prompt and text, `most` tokens at most."""
         if self._matcher is None:
             return []
         try:
@@ -309,7 +309,7 @@ def showing_rows(propose: Any) -> Any:
         drafts = propose(self, scheduler_output, sampled_token_ids, *arguments, **options)
         backend = self.vllm_config.structured_outputs_config.backend
         if drafts is None or backend != "llmask" or getattr(self, "_draft_probs", None) is not None:
-            return drafts  # whose probabilities would be those of other tokens
+            return drafts  # their probabilities would belong to other tokens
         if self not in fronts:
             fronts[self] = ForcedTokens(self.vllm_config)
             fronts[self].show(self)

@@ -218,7 +218,7 @@ class V2Processor(_Processor):
         Parameters
         ----------
         logits : float32[n_rows, n_logits]; a request has a row for its next token, and one after each draft.
-        ctx : a `LogitsContext`: the slot of each row, the token before it, and where that stands.
+        ctx : a `LogitsContext`: the slot of each row, the token before it, and the position of that token.
         """
         if not any(slot in self.rows for slot in ctx.idx_mapping_np.tolist()):
             return logits

@@ -1,9 +1,9 @@
 """What a request asks for, in any of vLLM's six kinds, as a compiled grammar and as a matcher.
 
 The compiler of a process is made once for vLLM's tokenizer, with the model's ends of sequence and number of logits.
-Ends of sequence are those at which vLLM stops and no others: a token that only looks like one would end the grammar,
-and what vLLM lets the model write after it would be free. vLLM stops at the tokenizer's, and at those of the model's
-generation_config.json; ids that a request names itself are its matcher's.
+Ends of sequence are the tokens at which vLLM stops, and no others: a token that only looks like one would end the
+grammar, and what vLLM lets the model write after it would be free. vLLM stops at the ends of the tokenizer and of the
+model's generation_config.json; ids that a request names itself are its matcher's.
 
 In: a kind and a text, as vLLM hands them to a backend, or the options of a processor. Out: grammars, matchers.
 Cost: that of compiling, or of finding the grammar in the compiler's cache.
@@ -31,7 +31,7 @@ from llmask.matching.matcher import Matcher
 from llmask.tokenizer.tokenizer import Tokenizer
 
 # By tokenizer (its id: the value keeps it alive), vocabulary size and ends; filled without a lock, so that two threads
-# may both make the first one, of which one is kept.
+# may both make the first one; one of the two is kept.
 _known: dict[tuple[int, int, tuple[int, ...]], tuple[Any, Compiler]] = {}
 KINDS = ("json", "json_object", "regex", "grammar", "choice", "structural_tag")
 
@@ -85,7 +85,7 @@ def tokenizer_of(tokenizer: Any, n_logits: int, ends: Iterable[int]) -> Tokenize
 
     Raises
     ------
-    VocabularyError : it is none that `read_tokenizer` reads, nor one of Mistral's kind "tekken".
+    VocabularyError : `read_tokenizer` does not read it, and it is not of Mistral's kind "tekken".
     """
     eos = list(ends) or None
     if getattr(tokenizer, "is_tekken", False):

@@ -6,7 +6,7 @@ Nothing of it is known to masks: the text that was accepted is parsed once more,
 
 A text may be derived in several ways. Of these one is taken, by two rules:
 
-    of two last parts of a rule the shorter one, so what stands before is as long as it can be
+    of two last parts of a rule the shorter one, so what comes before is as long as it can be
     of options the first
 
 In: a matcher. Out: spans by name. Cost: about 10 us a lexeme and rule that it may belong to.

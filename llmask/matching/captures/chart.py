@@ -129,10 +129,10 @@ class _Chart:
             if counter is not None and counter.high is not None and count >= counter.high:
                 continue
             for edge in network.edges[state]:
-                behind = (edge.target, count, origin)
+                after = (edge.target, count, origin)
                 if edge.kind == SKIP:
-                    if self._add(row, behind, (item, at, None), at):
-                        order.append(behind)
+                    if self._add(row, after, (item, at, None), at):
+                        order.append(after)
                 elif edge.kind == CALL:
                     start = (network.start_of(edge.what), 0, at)
                     self.waiting[at].setdefault(edge.what, []).append((item, edge.target))
@@ -142,7 +142,7 @@ class _Chart:
                         self._step_over(order, item, edge.target, at, ended[edge.what], at)
                 else:
                     for end in self._ends(edge.kind, edge.what, at):
-                        self.ahead[end].append((behind, (item, at, None)))
+                        self.ahead[end].append((after, (item, at, None)))
             if at < len(self.units) and self.ignored is not None and self.ignored in self.units[at].nodes:
                 self.ahead[at + 1].append((item, (item, at, None)))
 
@@ -232,11 +232,11 @@ class _Chart:
         made: list[Capture] = []
         runs.reverse()  # inner ones are found after those around them
         runs.sort(key=lambda run: (run[1], -run[0]))
-        for begin, behind, owner in runs:
+        for begin, stop, owner in runs:
             said = grammar.attributes.get(owner) if isinstance(owner, str) else None
             if said is None:
                 continue
-            units = [self.units[n] for n in range(begin, behind) if not is_ignored[n]]
+            units = [self.units[n] for n in range(begin, stop) if not is_ignored[n]]
             first = units[0].begin if units else self._place(begin)
             made += self._captured(said, first, units[-1].end if units else first)
         return made
@@ -265,12 +265,12 @@ class _Chart:
         return self.units[-1].end if self.units else 0
 
     def _captured(self, said: Attributes, begin: int, end: int) -> list[Capture]:
-        behind = end if said.ending is None else begin + self._end_of_body(said.ending, self.text[begin:end])
+        body_end = end if said.ending is None else begin + self._end_of_body(said.ending, self.text[begin:end])
         found = []
         if said.ending is not None and said.ending.capture is not None:
-            found.append(Capture(said.ending.capture, behind, end))
+            found.append(Capture(said.ending.capture, body_end, end))
         if said.capture is not None:
-            found.append(Capture(said.capture, begin, behind))
+            found.append(Capture(said.capture, begin, body_end))
         return found
 
     def _end_of_body(self, ending: Ending, text: bytes) -> int:

@@ -50,7 +50,7 @@ class Counter(NamedTuple):
 
 
 class Network:
-    """Networks by name: those of the rules under their names, those of counted parts under their expressions.
+    """Networks by name: a rule's under its name, a counted part's under its expression.
 
     Attributes
     ----------

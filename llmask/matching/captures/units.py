@@ -105,7 +105,7 @@ class _Lexemes:
         return self.units
 
     def _end(self, lexemes: int, end: int) -> None:
-        """A lexeme ends, which may be any of a set; 0: there is none."""
+        """A lexeme ends, which may be any of a set; 0: no lexeme."""
         if lexemes == 0:
             return
         nodes = self._nodes.get(lexemes)

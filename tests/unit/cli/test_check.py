@@ -218,7 +218,7 @@ def test_texts_are_taken_for_files(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--schema", ' {"type": "object"}', "--instance", ' {"a": 1}\n']) == 1
     said = capfd.readouterr().out.splitlines()
     assert said[-2].startswith("the instance: refused at byte 0 ")
-    assert said[-1] == "  white space stands before or after the document"
+    assert said[-1] == "  there is white space before or after the document"
     assert main(["check", "--schema", "\n{}", "--instance", '{"a": 1}']) == 0
     for arguments in (
         ["--tools", tools],

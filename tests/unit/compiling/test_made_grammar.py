@@ -48,7 +48,7 @@ def test_prefixes_of_schemas_are_remembered(compiler: llmask.Compiler) -> None:
     assert matcher.is_terminated()
     for number in range(40):
         grammar.matcher(prefix=b"%d" % number)
-    assert len(grammar._loaded._behind_prefixes) == 16
+    assert len(grammar._loaded._after_prefixes) == 16
 
 
 def test_grammars_that_cannot_be_put_behind_say_so(compiler: llmask.Compiler) -> None:

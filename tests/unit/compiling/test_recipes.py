@@ -169,7 +169,7 @@ def test_a_schema_that_is_much_larger_as_text_is_refused(compiler: Any) -> None:
     for _ in range(20):
         part = {"anyOf": [part, part], "title": "x"}
     grammar = compiler.json_schema({"default": part})
-    with pytest.raises(llmask.LimitExceeded, match="the schema holds itself, or the same part in so many places"):
+    with pytest.raises(llmask.LimitExceeded, match="the schema holds itself, or the same part in too many places"):
         grammar.save()
 
 

@@ -121,7 +121,7 @@ def test_a_slow_tokenizer_is_read_from_its_file(model: Any) -> None:
 
 def test_one_whose_ids_are_others_is_refused(model: Any) -> None:
     path, pieces = model
-    with pytest.raises(llmask.VocabularyError, match="are not those of its SentencePiece file"):
+    with pytest.raises(llmask.VocabularyError, match="are not the ids of its SentencePiece file"):
         read_tokenizer(Slow(path, pieces, shift=1), [2], len(pieces))
 
 

@@ -192,9 +192,9 @@ def test_a_limit_stops_a_walk_or_finishes(tokenizer: Any, monkeypatch: pytest.Mo
     [
         (([1, -1], [-1, -1], [0]), "a tree has 2 next_token, 2 next_sibling and 1 draft_tokens"),
         (([], [], []), "a tree of drafts has no node"),
-        (([2, -1], [-1, -1], [0, 0]), "a tree of 2 nodes has none of number 2 behind another one"),
-        (([-2, -1], [-1, -1], [0, 0]), "a tree of 2 nodes has none of number -2 behind another one"),
-        (([1, 0], [-1, -1], [0, 0]), "a tree of 2 nodes has none of number 0 behind another one"),
+        (([2, -1], [-1, -1], [0, 0]), "a tree of 2 nodes has no node 2 after another one"),
+        (([-2, -1], [-1, -1], [0, 0]), "a tree of 2 nodes has no node -2 after another one"),
+        (([1, 0], [-1, -1], [0, 0]), "a tree of 2 nodes has no node 0 after another one"),
         (([1, 1], [-1, -1], [0, 0]), "node 1 of a tree is named twice"),
         (([1, -1, -1], [-1, 1, -1], [0, 0, 0]), "node 1 of a tree is named twice"),
         (([-1, -1], [1, -1], [0, 0]), "node 0 of a tree has a sibling"),

@@ -46,7 +46,7 @@ def test_a_reach_has_every_token_of_the_mask_and_its_configuration(
                 inside = ends.inside(reach.state)
                 tokens = inside.tokens[inside.first[group] : inside.first[group + 1]]
                 in_groups.update(dict.fromkeys(tokens.tolist(), behind))
-            alone = dict(zip(reach.tokens.tolist(), reach.behind.tolist(), strict=True))
+            alone = dict(zip(reach.tokens.tolist(), reach.after.tolist(), strict=True))
             assert set(in_groups) | set(alone) == allowed - set(compiler.tokenizer.eos_ids)
             # where something is recorded one token stands for all of its group
             found = alone if reach.is_recorded else {**in_groups, **alone}

@@ -428,7 +428,7 @@ def test_slices_of_users_are_used(default_tokenizer: llmask.Tokenizer) -> None:
         (3, "3 is no slice"),
         ("ab+", "'ab' is not one character\n  write a class of characters: [^*]"),
         ("(a|ab)+", "'(a|ab)' is not one character"),
-        ("[a-z]{1,0}", "a slice of 0 characters is none"),
+        ("[a-z]{1,0}", "a slice cannot have 0 characters"),
     ],
 )
 def test_bad_slices_are_refused(tiny_tokenizer: llmask.Tokenizer, text: Any, message: str) -> None:

@@ -267,8 +267,8 @@ def test_fields_are_read(tmp_path):
 BAD_FIELDS = [
     ({"encoder__nonsense": 1}, "the encoder has no such field"),
     ({"encoder__unknown_id": 99}, "the encoder has no such field"),
-    ({"encoder__kind": "x"}, '"x" is none of bpe, ranks, spm, ugm, wpm, greedy'),
-    ({"encoder__rules": "mine"}, '"mine" is none of llama.cpp, sentencepiece'),
+    ({"encoder__kind": "x"}, '"x" is not one of bpe, ranks, spm, ugm, wpm, greedy'),
+    ({"encoder__rules": "mine"}, '"mine" is not one of llama.cpp, sentencepiece'),
     ({"encoder__kind": 3}, "a string is expected"),
     ({"encoder__space_is_suffix": "yes"}, "a boolean is expected"),
     ({"encoder__patterns": "x"}, "an array is expected"),

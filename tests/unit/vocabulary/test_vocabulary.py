@@ -315,7 +315,7 @@ def test_the_unknown_and_what_belongs_to_every_text_stay(tmp_path: Path):
     tokens, types = [b"</s>", b"a", b"b", b"<unk>"], [CONTROL, NORMAL, NORMAL, NORMAL]
     scores = [0.0] * 4
     path = write_gguf(tmp_path / "u.gguf", "llama", tokens, types, scores=scores, eos_token_id=0, unknown_token_id=3)
-    with pytest.raises(VocabularyError, match='cuts token 3, "<unk>", which stands for the unknown'):
+    with pytest.raises(VocabularyError, match='cuts token 3, "<unk>", which is the unknown token'):
         Tokenizer.from_gguf(path, vocab_size=3)
     path = write_gguf(tmp_path / "b.gguf", "llama", tokens, types, scores=scores, eos_token_id=0, bos_token_id=3)
     with pytest.raises(VocabularyError, match='cuts token 3, "<unk>", which belongs to every text'):
