@@ -79,6 +79,15 @@ def test_merges_of_strings_that_are_no_tokens_are_spelled_by_bytes():
     assert encoder.count("abcab") == 3
 
 
+@pytest.mark.parametrize("method", ["exact", "table", "heap"])
+def test_a_half_that_was_merged_waits_for_the_rank_of_its_new_pair(method):
+    # "b" is in "bc" when the turn of "a", "b" comes; "a", "bc" comes after "bc", "d"
+    encoder = BpeEncoder(
+        vocabulary([b"a", b"b", b"c", b"d", b"bc", b"ab", b"bcd", b"abc"], [b"b c", b"a b", b"bc d", b"a bc"]), ()
+    )
+    assert (encoder.encode("abcd") if method == "exact" else encoder.encode_otherwise("abcd", method)) == [0, 6]
+
+
 def test_merges_with_an_empty_half_never_apply():
     encoder = BpeEncoder(vocabulary([b"a", b"b"], [b" a", b"a ", b"", b"a b c"]), ())
     assert encoder.encode("aab") == [0, 0, 1]

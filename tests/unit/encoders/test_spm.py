@@ -169,6 +169,14 @@ def test_the_cut_of_highest_score_is_found(rng, scaled):
             assert best in {score(cut, tokens) for cut in cuts(text, tokens) if merged(cut, tokens) == got}, text
 
 
+@pytest.mark.parametrize(("rules", "expected"), [("llama.cpp", [2, 3]), ("sentencepiece", [4])])
+def test_sums_of_scores_are_rounded_as_the_library_of_the_model_rounds_them(rules, expected):
+    one, other = np.float32(-0.1), np.float32(-0.2)
+    both = one + other
+    assert float(one) + float(other) > float(both)  # so "a", "b" are better by less than a float32 shows
+    assert unigram_encoder({"a": one, "b": other, "ab": both}, rules=rules).encode("ab") == expected
+
+
 def merged(cut: list[str], tokens: dict[str, float]) -> list[str]:
     """A cut with each run of unknown characters as one empty string."""
     out: list[str] = []

@@ -91,6 +91,18 @@ def test_random_texts_around_triggers(tiny_tokenizer: Any, rng: random.Random, s
         assert masks[0] == masks[1], (words, letters)
 
 
+def test_a_lexeme_may_end_where_two_states_differ() -> None:
+    """After `<f` an `x` is dead, but no token has it there; a quote, which is dead in other states as well, ends it."""
+    tokens = [b"</s>", *(bytes([byte]) for byte in range(32, 127)), b'<f"', b'f"']
+    compiler = llmask.Compiler(llmask.Tokenizer.from_bytes(tokens, eos=0))
+    matcher = compiler.lark('start: TEXT "\\""\nTEXT: /([^"<]|<[^"f])+(<f!?)?/', lexer="greedy").matcher()
+    for letter in "a<":
+        read_mask(matcher, len(tokens))
+        matcher.accept_bytes(letter.encode())
+        accepted = {token for token in range(len(tokens)) if matcher.validate_tokens([token]) == 1}
+        assert read_mask(matcher, len(tokens)) == accepted
+
+
 NAMES = ["a", "ab", "abc", "b", "ca", "é", "éa"]
 AFTER_NAMES = [b'"', b'":', b'": ', b'": "', b'":1,"', b'"a', b"\\", b"\\u", b'\n"']
 

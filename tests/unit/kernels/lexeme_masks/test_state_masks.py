@@ -48,6 +48,15 @@ def test_bounds_that_no_token_reaches_and_those_that_it_does(
                 break
 
 
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 5])
+def test_of_a_string_of_bounded_length_exactly_the_longer_tokens_are_refused(tiny_tokenizer: Any, most: int) -> None:
+    matcher = llmask.Compiler(tiny_tokenizer).json_schema({"type": "string", "maxLength": most}).matcher()
+    for text in (b'"', b"a"):
+        matcher.accept_bytes(text)
+        possible = {token for token in range(tiny_tokenizer.vocab_size) if matcher.validate_tokens([token])}
+        assert read_mask(matcher, tiny_tokenizer.vocab_size) == possible
+
+
 def test_bounds_share_a_mask_and_walk_once(default_tokenizer: llmask.Tokenizer) -> None:
     compiler = llmask.Compiler(default_tokenizer)
     array = compiler._newest_store().table.array

@@ -48,3 +48,14 @@ def test_masks_do_not_depend_on_masks_before(looked_at: tuple[int, ...]) -> None
         matcher.accept_bytes(bytes([byte]))
     found = {TOKENS[token] for token in read_mask(matcher, len(TOKENS))}
     assert found == {b"!", b'"', b'"",', b'"a",', b'"a" ,'}
+
+
+@pytest.mark.parametrize("refused", "abc")
+def test_a_lexeme_may_end_before_the_only_byte_that_it_refuses(refused: str) -> None:
+    """Also where that is the last byte of all that tokens begin with."""
+    tokens = [b"</s>", b"a", b"b", b"c", b"ab", b"bc", b"ca"]
+    others = "abc".replace(refused, "")
+    compiler = llmask.Compiler(llmask.Tokenizer.from_bytes(tokens, eos=0))
+    matcher = compiler.lark(f'start: (WORD "{refused}")+ WORD\nWORD: /[{others}]+/').matcher()
+    matcher.accept_bytes(others[:1].encode())
+    assert read_mask(matcher, len(tokens)) == set(range(1, len(tokens)))

@@ -9,6 +9,7 @@ import pytest
 
 import llmask
 from llmask import Compiler
+from tests.reference.definition import read_mask
 
 NEVER = 2**31 - 1  # nodes
 TEXTS = {
@@ -66,3 +67,15 @@ def test_what_follows_many_exits_changes_no_mask(default_tokenizer: Any) -> None
     assert np.array_equal(masks[0], masks[1])
     assert n_parts[:2] == [0, 0]
     assert min(n_parts[2:]) > 0
+
+
+@pytest.mark.parametrize("least", [1, NEVER])
+def test_a_lexeme_that_may_end_is_left_for_no_byte_with_which_it_goes_on(least: int) -> None:
+    """`aab` is two letters and a `b`, with which no word begins, and not a letter and the word `ab`."""
+    tokens = [b"</s>", b"a", b"b", b"c", b"aa", b"ab", b"aab", b"aaab", b"ac", b"aac"]
+    compiler = Compiler(llmask.Tokenizer.from_bytes(tokens, eos=0))
+    compiler._newest_store().table.view.least_part = least
+    matcher = compiler.lark("start: LETTERS WORD\nLETTERS: /a+/\nWORD: /ab|c/", lexer="greedy").matcher()
+    assert read_mask(matcher, len(tokens)) == {tokens.index(token) for token in (b"a", b"aa", b"ac", b"aac")}
+    matcher.accept_bytes(b"a")
+    assert read_mask(matcher, len(tokens)) == {tokens.index(token) for token in (b"a", b"c", b"aa", b"ac", b"aac")}
