@@ -2,7 +2,7 @@
 
     python -m bench.canonical walks    random sequences on schemas: dead ends, sequences that are not canonical, cuts
     python -m bench.canonical cost     canonical against plain masks on the documents of MaskBench, in one run;
-                                       `--random 100`: on so many random sequences a schema in their place
+                                       `--random 100`: on 100 random sequences a schema in their place
     python -m bench.canonical forced   forced tokens on these documents: are they canonical, and how many are there
 
 A walk takes a token of the mask at random, half of the walks evenly among tokens, half evenly among first bytes, and

@@ -78,7 +78,7 @@ def _changes_of(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def is_noticed(root: Path, longest: float = math.inf) -> bool:
-    """Whether a test fails in a copy of the project, or takes longer than so many seconds. A fork has read llmask."""
+    """Whether a test fails in a copy of the project, or takes longer than `longest` seconds. A fork has read llmask."""
     child = os.fork()
     if child == 0:
         os.chdir(root)

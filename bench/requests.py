@@ -1,6 +1,6 @@
 """A stream of requests, each with a schema of its own and one document: `python -m bench.requests --live 1,16,256`.
 
-What a server does with an engine, without a model: requests come at random (Poisson), at most so many are live, and in
+What a server does with an engine, without a model: requests come at random (Poisson), at most `--live` are live, and in
 each step every live one gets a mask and takes the next token of its document. A schema is met once, so nothing but what
 an engine keeps for all schemas helps.
 

@@ -40,7 +40,7 @@ class Engine(ABC):
     words : int32[1, ceil(n_vocab / 32)], the mask filled last.
     eos_ids : the ids that the engine was told end a sequence; some engines take only one.
     memory_gb : address space that its worker may have, or None; for engines that take all there is.
-    n_verified : verify only so many schemas of MaskBench's sample; for engines that may take minutes a schema.
+    n_verified : verify only this number of schemas of MaskBench's sample; for engines that may take minutes a schema.
     kinds_of_whitespace : what `whitespace` may be.
     keeps_store : what one schema builds serves the next.
     takes_patterns : it compiles regular expressions and lists of texts; else it refuses them.

@@ -1,6 +1,6 @@
 r"""glrmask through `Grammar`, `Constraint` and `ConstraintState`: an automaton over parser stacks, made when compiling.
 
-It has two ways to make masks, so that it stands twice among the engines: from that automaton, and from a walk of the
+It has two ways to make masks, so that it is twice among the engines: from that automaton, and from a walk of the
 vocabulary for each mask, which leaves little to compile.
 
 Its grammars know no end of sequence: as its own documentation has it, the end tokens follow the grammar as a

@@ -149,7 +149,7 @@ def spread(items: list[Item], n: int) -> list[Item]:
 
 
 def all_items(seed: int, limit: int | None = None) -> list[Item]:
-    """All items, or so many of each kind."""
+    """All items, or at most `limit` of each kind."""
     if limit is None:
         return [*leaderboard_items(seed, 100), *extraction_items(), *classification_items()]
     tools = [*leaderboard_items(seed, -(-limit // 2))][:limit]

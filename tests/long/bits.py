@@ -55,7 +55,7 @@ TRACKED: tuple[dict[str, Any], ...] = (
 
 
 def run(tally: Tally) -> None:
-    """Compare until so many bits are counted."""
+    """Compare until `tally.size` bits are counted."""
     renewing = llmask.Limits(renew_grammar_bytes=RENEW_BYTES)
     worlds = [(llmask.Tokenizer.default(), None), (tiny_tokenizer(), None), (tiny_tokenizer(), renewing)]
     doors = [_Doors(tally, tokenizer) for tokenizer, _ in worlds]

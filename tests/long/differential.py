@@ -147,7 +147,7 @@ class Comparison:
     ----------
     subject : llmask.
     seed : of everything that is drawn.
-    n_walks : of so many schemas one gets a document written under its masks; 0 for none.
+    n_walks : one of `n_walks` schemas gets a document written under its masks; 0 for none.
     draw : draws a schema, of the draft that it declares.
     """
 
@@ -164,7 +164,7 @@ class Comparison:
         self.spells_escapes = "literals" in subject.options
 
     def run(self, n_pairs: int) -> Counts:
-        """Compare until so many pairs are counted."""
+        """Compare until `n_pairs` pairs are counted."""
         counts = self.counts
         while counts.pairs["all"] < n_pairs:
             self._schema(self.draw(self.rng))

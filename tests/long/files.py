@@ -127,7 +127,7 @@ def peak_bytes() -> int:
 
 
 def run(tally: Tally) -> None:
-    """Damage so many files."""
+    """Damage `tally.size` files."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [OWN, *write_all(OWN, Path(folder))]
         for name in MODELS:

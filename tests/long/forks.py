@@ -37,7 +37,7 @@ STEPS = 12  # of a walk of a child
 
 
 def run(tally: Tally) -> None:
-    """Fork until so many children have ended, or hang."""
+    """Fork until `tally.size` children have ended, or hang."""
     if not hasattr(os, "fork"):
         raise Skipped("this system has no fork()")
     tokenizer = tiny_tokenizer()

@@ -69,7 +69,7 @@ KNOWN: dict[str, tuple[Reason, ...]] = {
 
 
 def run(tally: Tally) -> None:
-    """Judge until so many texts are judged by both."""
+    """Judge until `tally.size` texts are judged by both."""
     jsonschema_rs = needed("jsonschema_rs")
     for module in ("fqdn", "idna", "email_validator", "isoduration", "jsonpointer", "rfc3339_validator", "rfc3987"):
         needed(module)

@@ -33,7 +33,7 @@ ROUND = 200  # grammars of one compiler
 
 
 def run(tally: Tally) -> None:
-    """Compare until so many masks are counted."""
+    """Compare until `tally.size` masks are counted."""
     needed("llama_cpp")
     if not VOCABULARY.exists():
         raise Skipped(f"no vocabulary at {VOCABULARY}; LLMASK_SHARED names another folder")

@@ -39,7 +39,7 @@ class _Interrupt(KeyboardInterrupt):
 
 
 def run(tally: Tally) -> None:
-    """Interrupt so many times."""
+    """Interrupt `tally.size` times."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         raise Skipped("signals reach the main thread only, and need setitimer")
     before, tell = signal.signal(signal.SIGALRM, _raise), sys.unraisablehook

@@ -112,7 +112,7 @@ def counted(counts: Counts, place: str) -> Counter[str]:
 
 
 def words(count: Counter[str]) -> str:
-    """What became of so many tests."""
+    """What became of the counted tests."""
     n_tests, n_right = count["tests"], count["right"]
     if not n_tests:
         return "not asked"

@@ -27,7 +27,7 @@ OVERLAPPING = ('"a"', '"ab"', "/a+/", "/[ab]c?/", '"b"', "/bc?/", '"c"', "/a(b|c
 
 
 def run(tally: Tally) -> None:
-    """Compare until so many pairs are counted."""
+    """Compare until `tally.size` pairs are counted."""
     lark = needed("lark")
     tokenizer = tiny_tokenizer()
     compiler, masks = llmask.Compiler(tokenizer), Masks(tokenizer)

@@ -430,7 +430,7 @@ def _reduced(schema: Any, draft: int) -> Any:
 
 
 def run(tally: Tally) -> None:
-    """Compare so many schemas."""
+    """Compare `tally.size` schemas."""
     needed("llguidance")
     needed("tiktoken")
     if not MASKBENCH.exists():

@@ -73,7 +73,7 @@ def _endless() -> Any:
 
 
 def _nested(depth: int) -> Any:
-    """Each part stands twice in the next: 2**depth parts when written out."""
+    """Each part is used twice in the next: 2**depth parts when written out."""
     value: Any = {}
     for _ in range(depth):
         value = {"items": value, "not": [value]}
@@ -181,7 +181,7 @@ class _World:
 
 
 def run(tally: Tally) -> None:
-    """Make so many calls."""
+    """Make `tally.size` calls."""
     with tempfile.TemporaryDirectory() as folder, _inside(folder), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         world: Any = None

@@ -29,7 +29,7 @@ PROPERTY_SHARE = 0.1
 
 
 def run(tally: Tally) -> None:
-    """Compare until so many pairs are counted."""
+    """Compare until `tally.size` pairs are counted."""
     regex = needed("regex")
     compiler: Any = None
     tokenizer = llmask.Tokenizer.default()

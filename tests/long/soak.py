@@ -43,7 +43,7 @@ TOLERANCE = 0.05
 
 
 def run(tally: Tally) -> None:
-    """Serve for so many minutes."""
+    """Serve for `tally.size` minutes."""
     tokenizer = real_tokenizer()
     compiler, stop = llmask.Compiler(tokenizer), threading.Event()
     handover = threading.Barrier(N_THREADS + 1, action=lambda: _empty_store(compiler))

@@ -39,7 +39,7 @@ ROUNDS = 100  # of healthy steps until memory is collected, between two of them
 
 
 def run(tally: Tally) -> None:
-    """Compile and step until there were so many inputs."""
+    """Compile and step until there were `tally.size` inputs."""
     tokenizer = real_tokenizer()
     compiler = llmask.Compiler(tokenizer, limits=llmask.Limits.for_untrusted())
     masks = Masks(tokenizer)

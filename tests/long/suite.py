@@ -95,7 +95,7 @@ def run(
 ) -> list[tuple[Case, dict[str, Any]]]:
     """Every case with the verdicts of one engine; a crash or time-out counts as FAILED for all documents of a case.
 
-    With `limit` only so many cases, drawn with a fixed seed: outlines-core may take half a minute a schema.
+    With `limit` only that number of cases, drawn with a fixed seed: outlines-core may take half a minute a schema.
     `is_typed`: `cases.typed_cases` instead.
     """
     worker = Worker(make_handler, (name, directory, drafts, groups, is_typed))

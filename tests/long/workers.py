@@ -71,7 +71,7 @@ class Worker:
         self._connection: Any = None
 
     def ask(self, request: Any, timeout_s: float) -> Reply:
-        """What the handler replies within so many seconds of wall-clock time, its start left out.
+        """What the handler replies within `timeout_s` seconds of wall-clock time, its start left out.
 
         Raises
         ------

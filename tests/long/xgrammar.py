@@ -38,7 +38,7 @@ WALKS = 3  # of a grammar
 
 
 def run(tally: Tally) -> None:
-    """Compare until so many masks are counted."""
+    """Compare until `tally.size` masks are counted."""
     xgrammar = needed("xgrammar")
     tokens, eos, special = tiny_vocabulary()
     tokenizer = llmask.Tokenizer.from_bytes(tokens, eos=eos, special=special)

@@ -1,6 +1,6 @@
 """Machines over code points: in minimal form, and as automata over bytes.
 
-Rules about characters and their neighbours are one small machine (`tests/reference/machines.py` makes those of host
+Rules about characters and their neighbours are one small machine (`tests/reference/machines.py` makes the one of host
 names). Intersected look-arounds say the same and are found out while masks are made: a host name beyond ASCII took
 100 ms a mask. Source for the minimal form: E. F. Moore, "Gedanken-experiments on sequential machines", 1956.
 

@@ -191,7 +191,7 @@ SCHEMAS: dict[str, Bad] = {
     "bytes that are no UTF-8": Bad(b'{"a": "\xff"}', "the schema is not UTF-8", "byte 7", "give it as text"),
     "a key twice": Bad(
         '{"properties": {"a": {"type": "null", "type": "null"}}}',
-        'the schema is not JSON: the key "type" stands twice in one object',
+        'the schema is not JSON: the key "type" is used twice in one object',
         "#/properties/a",
         "keep one of them",
     ),

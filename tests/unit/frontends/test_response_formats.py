@@ -110,7 +110,7 @@ BAD: list[tuple[Any, str]] = [
     ),
     (
         '{"type": "text", "type": "text"}',
-        'the response format is not JSON: the key "type" stands twice in one object\n  at #\n  keep one of them',
+        'the response format is not JSON: the key "type" is used twice in one object\n  at #\n  keep one of them',
     ),
 ]
 

@@ -19,7 +19,7 @@ from .number_machines import MAY, MUST, NEVER
 from .strings import once
 
 MAX_DIGITS = 10_000  # of a listed number, zeros included
-MAX_BITS = 33_000  # of an integer with so many digits
+MAX_BITS = 33_000  # of an integer with that number of digits
 FEW_BITS = 10_000  # Python writes integers of up to 4,300 digits
 
 

@@ -209,7 +209,7 @@ def divisibility(divisor: Fraction, is_wanted: bool) -> Machine:
 
 
 def unlisted(numerals: Collection[str]) -> Machine:
-    """Numerals whose value is none of those listed, which have neither sign nor zeros at the end of a fraction."""
+    """Numerals of every value that is not listed; listed ones have neither sign nor zeros at the end of a fraction."""
     listed = set(numerals)
     number_of = {"": 0}
     # the state of every other number; a listed number with zeros at its end

@@ -51,7 +51,7 @@ class NumberRange(NamedTuple):
     divisor              the number is a multiple of it, or None
     is_integer           the number is a multiple of 1
     not_divisors         the number is a multiple of none of them
-    excluded             the number is none of them
+    excluded             the number differs from each of them
     fraction             whether a fraction is written: MAY, NEVER, MUST. With NEVER, 1.0 is no integer; MUST is what
                          is left of the numbers then
     exponent             whether it may have an exponent; integers, and with NEVER all, have none
@@ -112,7 +112,7 @@ def number_range(
     ----------
     schemas : those whose keywords hold.
     is_integer : whether the number is an integer.
-    not_divisors, excluded : numbers of which it is no multiple, numbers that it is not, as JSON readers give them.
+    not_divisors, excluded : numbers that it is no multiple of, numbers that it is not, as JSON readers give them.
     fraction, exponent : how it is written; see `NumberRange`.
     """
     lows = [bound for schema in schemas for bound in _written_bounds(schema, "minimum", "exclusiveMinimum")]
@@ -157,7 +157,7 @@ def _common_multiple(one: Fraction, other: Fraction) -> Fraction:
 
 
 def number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
-    """Node of every numeral that fulfils `wanted`; `nodes.EMPTY` when there is none.
+    """Node of every numeral that fulfils `wanted`; `nodes.EMPTY` when no numeral does.
 
     Raises
     ------

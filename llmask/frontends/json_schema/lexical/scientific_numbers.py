@@ -41,7 +41,7 @@ NEVER = LARGE.stop
 MAX_FRACTION = 16  # digits of a mantissa beside divisors
 MAX_SCIENTIFIC = 1000  # states
 WHOLE_LARGE = 17  # digits of 1e16
-SMALL_ZEROS = 5  # decimals of a divisor of which multiples may be below 1e-4
+SMALL_ZEROS = 5  # decimals of a divisor whose multiples may be below 1e-4
 SMALL_NUMERALS = (b"0.0000", b"-0.0000")
 
 SYMBOLS = "0123456789.-+e"
@@ -91,7 +91,7 @@ def scientific_node(
     not_divisors: frozenset[Fraction],
     excluded: Iterable[Decimal],
 ) -> int:
-    """Node of the numerals with an exponent that fulfil all of it; `nodes.EMPTY` when there is none.
+    """Node of the numerals with an exponent that fulfil all of it; `nodes.EMPTY` when no numeral does.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def _digits(value: Decimal) -> tuple[str, int]:
 
 
 def _raised(exponent: int) -> int:
-    """The least exponent that is written, from one on; NEVER where there is none."""
+    """The least exponent that is written, from one on; NEVER where there is no such exponent."""
     if exponent < SMALL.stop:
         return max(exponent, SMALL.start)
     return min(max(exponent, LARGE.start), NEVER)
@@ -196,7 +196,7 @@ def _comparison(digits: str, below: Exponents, equal: Exponents, above: Exponent
 def _divisibility(divisor: Fraction, is_wanted: bool) -> Mantissas:
     """Mantissas of at most 17 digits, and the exponents with which they are, or are not, multiples of `divisor`.
 
-    With digits D, of which f are in the fraction, and a divisor p / 10^n the number D 10^(x - f) is a multiple exactly
+    With digits D, the last f in the fraction, and a divisor p / 10^n the number D 10^(x - f) is a multiple exactly
     when p divides D 10^(x - f + n): from some exponent x on, as many as D needs zeros at its end. Zeros at the end of
     D change nothing; where x - f + n may be negative, that is remembered.
     """

@@ -41,7 +41,7 @@ def items_of(context: Context, schema: dict[Any, Any], path: Path) -> tuple[list
 
 
 class Counted(NamedTuple):
-    """So many items, from the first index on, fulfil a schema; `greatest` None is any number."""
+    """From `least` to `greatest` items, from the first index on, fulfil a schema; `greatest` None is any number."""
 
     first: int
     member: SchemaAt

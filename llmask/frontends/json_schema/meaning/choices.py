@@ -2,7 +2,7 @@
 
 Alternatives that the parts exclude by their marks (`marks.py`) are taken out; a choice with one alternative left
 becomes parts, which may decide the next one; a choice with an alternative that holds anyway is dropped. The negation of
-a schema is a choice between many alternatives, most of which end here: beside `"required": ["a"]`, of
+a schema is a choice between many alternatives, and most of them end here: beside `"required": ["a"]`, of
 `not {"required": ["a", "b"]}` only the absence of `b` is left. (Unit propagation, as in M. Davis, G. Logemann,
 D. Loveland, "A machine program for theorem-proving", CACM 5, 1962.)
 

@@ -49,7 +49,7 @@ class Context:
     hints : what is hardly meant, by JSON pointer of the keyword (`hints.py`).
     reasons : places that allow nothing: why, where, and how to mend it.
     shares_places : objects and arrays are rules of their own, as variants of rules will need them again.
-    void : places of which a guard must know that they allow nothing.
+    void : places that allow nothing, as a guard must know.
     """
 
     __slots__ = (

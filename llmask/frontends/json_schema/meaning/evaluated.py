@@ -1,6 +1,6 @@
 """`unevaluatedProperties` and `unevaluatedItems`: one case for each way in which the keywords beside them can hold.
 
-What is evaluated depends on which alternatives hold, so the schema becomes a choice of cases, in each of which that is
+What is evaluated depends on which alternatives hold, so the schema becomes a choice of cases. In each case that is
 known, and there the keywords are `additionalProperties` and `items` beside all names, patterns and first items that
 the case evaluates. Of an `anyOf` the cases are its subsets; that other alternatives may hold as well needs no
 exclusion, as then more is evaluated, which is a case of its own. Source: JSON Schema 2020-12 core, sections 11.2, 11.3
@@ -14,7 +14,7 @@ written, too; only fewer are. A way stays as it is where it declares no key (`{"
 it speaks of other keys (`additionalProperties`, `patternProperties`, `unevaluatedProperties`), or lists values.
 What is negated (`not`, an `if` that fails) declares nothing.
 
-In: a schema with one of the keywords and its place, or the schemas of a place. Out: schemas, at least one of which
+In: a schema with one of the keywords and its place, or the schemas of a place. Out: schemas, and at least one of them
 holds exactly where it does; schemas of the same place. Cost: about 10 us a case, a dictionary access for what was seen
 before; `limits.max_schema_cases` bounds the product of the choices.
 """
@@ -75,7 +75,7 @@ VISIT_WORK = 8  # units for a schema, besides the units of its alternatives
 
 
 def cases_of(context: Context, schema: dict[Any, Any], path: Path) -> list[SchemaAt]:
-    """Schemas of which at least one holds exactly where `schema` does.
+    """Schemas, and at least one of them holds exactly where `schema` does.
 
     Raises
     ------

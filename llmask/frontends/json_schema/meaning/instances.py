@@ -116,7 +116,7 @@ def fulfils(context: Context, value: Any, schemas: list[SchemaAt]) -> bool:
 
 
 def fulfilling_all(context: Context, values: list[Any], conjunction: Conjunction) -> list[Any]:
-    """Those of `values` that fulfil every part and choice; in alternatives that list values they are looked up."""
+    """The `values` that fulfil every part and choice; in alternatives that list values they are looked up."""
     if conjunction.false_at is not None:
         return []
     values = fulfilling(context, values, conjunction.parts)
@@ -141,7 +141,7 @@ def fulfilling_all(context: Context, values: list[Any], conjunction: Conjunction
 
 
 def fulfilling(context: Context, values: list[Any], parts: list[Part]) -> list[Any]:
-    """Those of `values` that fulfil the own keywords of all `parts`; what all of them need is made once."""
+    """The `values` that fulfil the own keywords of all `parts`; what all of them need is made once."""
     if not parts:
         return values
     path = parts[0][1]

@@ -390,7 +390,7 @@ class _Reader:
     # --- what holds
 
     def _of_number(self, low: int, high: int | None) -> int:
-        """That there are so many keys."""
+        """That there are from `low` to `high` keys; None is any number."""
         return self.diagrams.between(range(len(self.members)), low, high)
 
     def _conditions(self, entries: list[Entry]) -> list[int]:

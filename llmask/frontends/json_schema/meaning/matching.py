@@ -52,7 +52,7 @@ class Matching:
         return self._last_position > position
 
     def needed(self, position: int, used: Set[Hashable], asked: Iterable[Hashable]) -> set[Hashable]:
-        """Those of some values without which the items after `position` do not find one each, none of them in `used`.
+        """The values of `asked` without which the items after `position` do not find one each, none of them in `used`.
 
         Of items that come one after the other, `position` may be none but the last.
         """
@@ -122,7 +122,7 @@ class Matching:
         """Nodes that are reached from a node when each takes values of others, and the first that needs none of them.
 
         With each goes the node before it, -1 before the first one, and the value that it gives to that one. The first
-        that needs none may take a free value or is one of `ends`; -1 where there is none.
+        that needs none may take a free value or is one of `ends`; -1 where all of them need one.
         """
         ways: dict[int, tuple[int, Hashable]] = {node: (-1, None)}
         takers = [node]

@@ -12,7 +12,7 @@ fail. Each alternative is written as a schema again, with internal keywords wher
 Subschemas are negated when they are reached, and once each, so recursion costs nothing. Source: M. A. Baazizi,
 D. Colazzo, G. Ghelli, C. Sartiani, S. Scherzinger, "Negation-closure for JSON Schema", arXiv 2202.13434.
 
-In: a schema and its place. Out: schemas, of which at least one holds exactly where the given one does not.
+In: a schema and its place. Out: schemas, and at least one of them holds exactly where the given one does not.
 Cost: a microsecond or two a keyword, once for each schema.
 """
 
@@ -55,7 +55,7 @@ Negation = Callable[[Context, dict[Any, Any], Path, Shape], Iterator[SchemaAt]]
 
 
 def negations(context: Context, schema: dict[Any, Any], path: Path, held: Set[Hashable]) -> list[SchemaAt]:
-    """Schemas of which at least one holds exactly where `schema` does not; none when it always holds.
+    """Schemas, and at least one of them holds exactly where `schema` does not; none when it always holds.
 
     `held` are the identities of schemas that hold anyway: what `schema` takes in of them cannot fail.
     """

@@ -65,7 +65,7 @@ def matches_pattern(context: Context, pattern: int, text: str) -> bool:
 
 
 def string_node(context: Context, parts: list[Part], is_most: bool = False) -> int:
-    """Node of every string that fulfils all of `parts`; `nodes.EMPTY` when there is none.
+    """Node of every string that fulfils all of `parts`; `nodes.EMPTY` when no string does.
 
     Some formats are no regular languages: a node holds part of their texts, and with `is_most` all of them and others.
     """
@@ -161,7 +161,7 @@ def _format_node(context: Context, name: str, path: Path, is_most: bool, is_nega
 
 
 def format_of(context: Context, schema: dict[str, Any], path: Path) -> str | None:
-    """Name of the format that a schema asserts; None when there is none, or it is an annotation."""
+    """Name of the format that a schema asserts; None when it has no format, or its format is an annotation."""
     name = schema.get("format")
     if name is None:
         return None

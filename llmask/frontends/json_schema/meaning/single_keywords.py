@@ -48,7 +48,7 @@ class Single(NamedTuple):
     value     what is written there
     schema    what it asks, to be compiled at `at`
     at        where the schema is that has it
-    narrower  schemas under it, one of which may say more of why a value is refused
+    narrower  schemas under it; one of them may say more of why a value is refused
     subject   what these speak about: VALUE or KEY
     member    key of the member that it refuses, where it is no other one
     without   the schema without the keyword, where that is asked with all others: it refuses what these take

@@ -38,7 +38,7 @@ def is_document(source: Any) -> bool:
 
 
 class _Fault:
-    """Stands in a document for what JSON does not allow there."""
+    """Takes the place, in a document, of what JSON does not allow there."""
 
     def __init__(self, reason: str, help: str) -> None:
         self.reason = reason
@@ -98,7 +98,7 @@ def _parsed(text: str | bytes | bytearray, max_characters: int) -> Any:
         found = dict(pairs)
         if len(found) == len(pairs):
             return found
-        return fault(f'the key "{_repeated(pairs)}" stands twice in one object', "keep one of them")
+        return fault(f'the key "{_repeated(pairs)}" is used twice in one object', "keep one of them")
 
     def number(spelled: str) -> Any:
         value = float(spelled)
@@ -158,7 +158,7 @@ def _repeated(pairs: list[tuple[str, Any]]) -> str:
         if name in seen:
             return name
         seen.add(name)
-    raise AssertionError("every name stands once")
+    raise AssertionError("every name is used once")
 
 
 def _first_fault(schema: Any) -> tuple[_Fault, Path]:

@@ -275,7 +275,7 @@ class References:
 
     @staticmethod
     def _nothing_there(reference: str, path: Path, keyword: str, here: Iterable[str], token: str) -> GrammarError:
-        """The error for a reference that ends before its `token`, which is none of the names `here`."""
+        """The error for a reference that ends before its `token`: it differs from all names `here`."""
         names = [name for name in here if type(name) is str and name and (name == "$defs" or not name.startswith("$"))]
         swapped = OTHER_DEFINITIONS.get(token)
         from llmask.frontends.places import nearest  # late: errors only

@@ -201,7 +201,7 @@ def _magnitude(bound: Decimal, is_above: bool, is_strict: bool) -> str:
 
 
 def _span(bound: Decimal, is_above: bool, is_strict: bool) -> str:
-    """Durations without sign, each part below a whole of the next, on one side of so many seconds."""
+    """Durations without sign, each part below a whole of the next, on one side of `bound` seconds."""
     days, seconds = divmod(bound, 86400)
     found, start = [], "P"
     parts = (days // 365, days % 365, seconds // 3600, seconds // 60 % 60, seconds % 60)

@@ -354,7 +354,7 @@ def _tagged(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> S
     names = [tag] if isinstance(tag, str) else [path[0] for path in tag if isinstance(path, list) and len(path) == 1]
     if names:
         name = found.setdefault("discriminator", {"propertyName": names[0]})["propertyName"]
-        # in each of them: so many are told apart at a glance
+        # the tag is required in each of them: then many are told apart at a glance
         found["oneOf"] = [{**one, "required": sorted({*one.get("required", ()), name})} for one in found["oneOf"]]
     return found
 

@@ -5,8 +5,8 @@ object are written once for each set of them that can be left, so that one liste
 properties, and none of the places in which the two may differ is an alternative of its own.
 
     choose[i, S] -key i-> . -":"-> . -a value that none of S has there-> after[i + 1, {}]
-                                     -the value x of some of S->         after[i + 1, those of S with x]
-    choose[i, S] -skip-> choose[i + 1, those of S without key i]  if i is optional
+                                     -the value x of some of S->         after[i + 1, the objects of S with x]
+    choose[i, S] -skip-> choose[i + 1, the objects of S without key i]  if i is optional
     after[i, S]  -","-> choose[i, S]      after[i, S] -"}"-> end  if nothing from i on is required, and none of S ends
 
 A listed object with a key that is not declared is equal to nothing here but an object with that free key. Free keys

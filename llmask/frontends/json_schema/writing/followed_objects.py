@@ -323,7 +323,7 @@ class FollowedArray(Followed):
         last_open = max(self.open, default=-1)
         here = rules.state(self.span.rule)
         rules.scan(self.span.start, lexemes.open_array, here)
-        for at in range(len(self.schemas) + 1):  # `here` is where so many items were read
+        for at in range(len(self.schemas) + 1):  # `here` is where `at` items were read
             if at > last_open:
                 after = rules.state(self.span.rule)
                 self.follow(here, after, partial(self._state_for, target=after))

@@ -1,7 +1,7 @@
 """How values that differ from earlier ones are called for: the kinds of `Rules.call_new`.
 
 Different texts of a string are different values, as their escapes are resolved before they are compared, and so are
-those of literals. Objects and arrays have several writings, but no token holds the whole of one with two keys, or with
+different literals. Objects and arrays have several writings, but no token holds the whole of one with two keys, or with
 a number in another writing; numbers themselves are so short that some do. Of open values there is always another one,
 so that nothing has to be left out beforehand: strings that may go on, objects that may have another free key, arrays
 that may have another item. Objects and arrays whose members are known are called for as open ones where what may become

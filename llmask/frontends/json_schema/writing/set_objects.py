@@ -172,7 +172,7 @@ class CountedObject(MembersWriter):
         return self.rules.guard(max(low, 0), high, add, cap)
 
     def add(self, member: int, needed: int = 0) -> GuardId:
-        """Guard of a key; `needed`: so many must still come."""
+        """Guard of a key; `needed` is the number of keys that must still come."""
         if not self.has_set:
             return self.count(room_for=0 if member in self.required else 1 + needed, add=1)
         counts = self.low or self.high < UNBOUNDED

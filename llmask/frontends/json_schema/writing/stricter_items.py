@@ -37,7 +37,7 @@ from .different_objects import all_but
 from .writer import Writer
 
 MOST_PROPERTIES = 3  # that are taken as alternatives; each is written with all that the item's schema says
-UNLISTED = Decimal("Infinity")  # in place of numbers of so many digits that no schema lists them
+UNLISTED = Decimal("Infinity")  # in place of numbers that no schema lists, as they have too many digits
 SCALARS = ("string", "number", "boolean", "null")
 UNLISTED_TYPES = {dict: "object", list: "array", Decimal: "number"}
 
@@ -48,7 +48,7 @@ def may_be_stricter(writer: Writer, schemas: list[SchemaAt]) -> bool:
 
 
 def stricter_rule(writer: Writer, schemas: list[SchemaAt], texts: list[bytes], path: Path) -> RuleId | None:
-    """Rule of values of `schemas` that plainly differ from those written as `texts`; None: there are none.
+    """Rule of values of `schemas` that plainly differ from the values written as `texts`; None: no value does.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class Translation(Writer):
         self.productive: tuple[bytearray, int] = (bytearray(), 0)  # states, and edges that were looked at
         self._path: Path = ()  # of the place that is written, for messages
         self.n_stricter = 0  # variants that allow less than they could, see `make_variant`
-        self._too_many: dict[RuleId, int] = {}  # without so many texts a rule takes more than a step may
+        self._too_many: dict[RuleId, int] = {}  # a rule without that number of texts takes more than a step may
         self._waiting: list[tuple[list[SchemaAt], Span, bool]] = []
 
     def run(self) -> Rules:
@@ -270,7 +270,7 @@ class Translation(Writer):
         self.check_depth(span.depth, path)
         if not is_body:
             schemas = self._followed(schemas)
-            if len(schemas) != 1 or self.shares_places or not self._stands_in_place(*schemas[0], path):
+            if len(schemas) != 1 or self.shares_places or not self._is_in_place(*schemas[0], path):
                 return self.rules.call(span.start, self.rule_of(schemas), span.end)
         schema, at = schemas[0]
         if len(schemas) == 1 and type(schema) is dict:
@@ -280,7 +280,7 @@ class Translation(Writer):
                 return self._write_parts([(schema, at, shape)], span)
         return self.write_conjunction(conjunction_of(self, schemas), path, span)
 
-    def _stands_in_place(self, schema: Any, at: Path, path: Path) -> bool:
+    def _is_in_place(self, schema: Any, at: Path, path: Path) -> bool:
         """Whether a place is written where it is: what is not referred to and takes in nothing from elsewhere.
 
         Everything else must be a rule, as it may lead back to itself.

@@ -18,7 +18,7 @@ numbers in several writings are, by a rule for each set of items that may have b
     strings and the rest  as `new_values.py` says
 
 The negation remembers items as well. As long as all differ the array goes on: an item that is new leads back to the
-loop, one that was there already leads out of it, to items of which nothing is remembered. There can always be another
+loop, one that was there already leads out of it, to items that are not remembered. There can always be another
 item, so nothing has to be foreseen; an array whose length has a limit would have to know which item is the last that
 can still be equal to one before it, and is refused.
 
@@ -128,8 +128,8 @@ def without_values(writer: Writer, schemas: list[SchemaAt], texts: list[bytes], 
 def _rule_without(writer: Writer, schemas: list[SchemaAt], values: list[Any], path: Path) -> RuleId:
     """Rule of everything that fulfils `schemas` but `values`.
 
-    Objects and arrays of which no value is one are a rule that all variants share: the first mask after a quote asked
-    for 90 of them, a text each, and wrote 12,000 edges over objects in each of 30.
+    Objects are a rule that all variants share where no value is an object, and arrays where no value is an array: the
+    first mask after a quote asked for 90 variants, a text each, and wrote 12,000 edges over objects in each of 30.
     """
     if not values:
         return writer.rule_of(schemas)
@@ -161,7 +161,7 @@ class UniqueArray:
         high = layout.high
         rest = self.finite(n_prefix)
         if rest is not None:
-            # there are no more different items than those of the first positions and those that the others may be
+            # there are no more different items than there are first positions and values that the others may have
             high = min(n_prefix + len(rest), UNBOUNDED if high is None else high)
         self.high = high
         scarce = self._scarce_items()
@@ -277,7 +277,7 @@ class UniqueArray:
         return NO_GUARD if most == UNBOUNDED else self.writer.rules.check_guard(0, most)
 
     def _rule_at(self, index: int, schemas: list[SchemaAt] | None = None) -> RuleId:
-        """Rule of the item at `index`, or of a part of it, of which variants are made; not shared with other arrays."""
+        """Rule of the item at `index`, or of a part of it, that has variants; it is not shared with other arrays."""
         index = min(index, max(self.layout.n_prefix, 1))
         writer = self.writer
         wanted = self.layout.schemas_at(min(index, self.layout.n_prefix)) if schemas is None else schemas
@@ -294,7 +294,7 @@ class UniqueArray:
         return writer.own_rule(key, make)
 
     def _made(self, index: int, values: list[Any], schemas: list[SchemaAt] | None = None) -> RuleId:
-        """Rule of the item at `index`, or of a part of it, after those of `values`."""
+        """Rule of the item at `index`, or of a part of it, after items with `values`."""
         if schemas is None:
             schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
         used = {equality_key(value, self.path) for value in values}
@@ -338,7 +338,7 @@ def refuses_equal_items(writer: Writer, layout: ArrayLayout, parts: list[Part]) 
 
 
 def emit_equal_items(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
-    """Edges over every array of a layout of which two items are equal."""
+    """Edges over every array of a layout in which two items are equal."""
     rules, lexemes = writer.rules, writer.punctuation
     body, start, last, _ = writer.rule_within(span, path)
     # the set grows with items that are not remembered, too, where their number counts

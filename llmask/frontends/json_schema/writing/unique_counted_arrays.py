@@ -1,6 +1,6 @@
 """Arrays whose items all differ and are counted by kinds: `uniqueItems` beside `contains`.
 
-Values that could run out while they are needed are *scarce*: those of a position, or of a kind, that has few. Which of
+Values that could run out while they are needed are *scarce*: a position, or a kind, has few of them. Which of
 them were read is part of a state, so every array that cannot be completed is found like any other that derives
 nothing. All other items are remembered as in `unique_arrays.py` and counted as in `arrays.py`: each way to read one
 has a rule of its own, so that the values read can be left out of it.

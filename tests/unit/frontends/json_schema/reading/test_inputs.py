@@ -133,7 +133,7 @@ def test_an_exact_bound_is_kept(judge: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "message", "where"),
     [
-        ('{"a": 1,\n "a": 2}', 'the schema is not JSON: the key "a" stands twice in one object', "#"),
+        ('{"a": 1,\n "a": 2}', 'the schema is not JSON: the key "a" is used twice in one object', "#"),
         ('{"x": [{}, {"a": {"b": NaN}}]}', "the schema is not JSON: NaN is no JSON number", "#/x/1/a/b"),
         (
             '{"p": {"k": NaN, "q": {"r": 1, "r": 1}}}',
@@ -142,7 +142,7 @@ def test_an_exact_bound_is_kept(judge: Any) -> None:
         ),
         (
             '{"p": {"k": {"r": 1, "r": 1}, "k": 1}}',
-            'the schema is not JSON: the key "k" stands twice in one object',
+            'the schema is not JSON: the key "k" is used twice in one object',
             "#/p",
         ),
         ('{"a": 1\n 2}', "the schema is not JSON: Expecting ',' delimiter", "line 2, column 2"),
@@ -198,7 +198,7 @@ def test_the_key_that_stands_twice_is_named_at_the_end_of_a_large_object() -> No
     with pytest.raises(GrammarError) as caught:
         schema_of(f'{{"properties": {{{members}, "29999": 2}}}}', MANY)
     assert (caught.value.message, caught.value.where) == (
-        'the schema is not JSON: the key "29999" stands twice in one object',
+        'the schema is not JSON: the key "29999" is used twice in one object',
         "#/properties",
     )
 
