@@ -17,12 +17,7 @@ OTHER_MEANINGS = re.compile(
 )
 # English that slows a reader down, and what to write: after, is, the rules of, no, whose, as many
 FILLERS = ("behind", "stands", "those of", "is none", "are none", "of which", "so many")
-# folders that still have some, and files that have some in messages alone
-WITH_FILLERS = (
-    "canonical/", "kernels/canonical/",
-    "frontends/json_schema/ledger.py", "frontends/json_schema/reading/documents.py",
-    "frontends/json_schema/reading/hints.py", "frontends/json_schema/reading/references.py",
-)  # fmt: skip
+WITH_FILLERS = ("canonical/", "kernels/canonical/")  # folders that still have some
 
 
 def glossary(project_root: Path) -> dict[str, str]:

@@ -165,9 +165,9 @@ class _Ledger:
                 entries.append((pointer(path), keyword, fate))
                 inherited = outside
                 if keyword not in used and not inherited:
-                    inherited = f'{ANNOTATION}: it stands within "{keyword}", which means nothing there'
+                    inherited = f'{ANNOTATION}: it is within "{keyword}", which means nothing there'
                 elif fate.startswith(IGNORED) and not inherited and keyword not in STILL_UNIONS:
-                    inherited = f'{IGNORED}: it stands within "{keyword}", which is not enforced'
+                    inherited = f'{IGNORED}: it is within "{keyword}", which is not enforced'
                 found = _schemas_in(keyword, value, path)
                 below += [(member, place, inherited, depth + 1) for member, place in found]
             if len(entries) > limits.max_schema_keywords or depth > limits.max_schema_depth:
@@ -195,7 +195,7 @@ class _Ledger:
             if keyword == "additionalItems" and "$ref" not in used:
                 return f'{ANNOTATION}: "items" is no list'
             if "$ref" in used:
-                return f'{ANNOTATION}: the draft ignores what stands beside "$ref"'
+                return f'{ANNOTATION}: the draft ignores what is beside "$ref"'
             return f"{ANNOTATION}: unknown keyword"
         if keyword == "format" and not (type(value) is str and value in self._formats):
             return f"{ANNOTATION}: the format is not asserted"

@@ -84,11 +84,9 @@ SCHEMAS: dict[str, Bad] = {
         {"const": "\ud800"}, "the string '\\ud800' holds a lone surrogate, which is no text", "#", "take it out"
     ),
     "a reference to nothing": Bad(
-        {"$ref": "#/$defs/a"}, '"$ref" names #/$defs/a, and nothing stands there', "#/$ref", NAME_A_PLACE
+        {"$ref": "#/$defs/a"}, '"$ref" names #/$defs/a, and nothing is there', "#/$ref", NAME_A_PLACE
     ),
-    "a reference to no anchor": Bad(
-        {"$ref": "#a"}, '"$ref" names #a, and nothing stands there', "#/$ref", NAME_A_PLACE
-    ),
+    "a reference to no anchor": Bad({"$ref": "#a"}, '"$ref" names #a, and nothing is there', "#/$ref", NAME_A_PLACE),
     "a reference to a title": Bad(
         {"$ref": "#/title", "title": "t"},
         '"$ref" names #/title, which is no schema (an object or a boolean)',

@@ -21,7 +21,7 @@ SCHEMAS: dict[str, Bad] = {
         {"type": ["int", "null"]},
         '"type" must be the name of a JSON type or a list of such names, not a list',
         "#/type",
-        '"int" is none of them: did you mean "integer"?',
+        '"int" is not one of them: did you mean "integer"?',
     ),
     "type is a Python type": Bad(
         {"type": str},
@@ -163,7 +163,7 @@ SCHEMAS: dict[str, Bad] = {
     ),
     "reference into nothing": Bad(
         {"$defs": {"node": {}}, "$ref": "#/$defs/nodes"},
-        '"$ref" names #/$defs/nodes, and nothing stands there',
+        '"$ref" names #/$defs/nodes, and nothing is there',
         "#/$ref",
         'did you mean "#/$defs/node"?',
     ),
@@ -176,7 +176,7 @@ SCHEMAS: dict[str, Bad] = {
     ),
     "reference to definitions": Bad(
         {"$defs": {"node": {}}, "properties": {"a": {"$ref": "#/definitions/node"}}},
-        '"$ref" names #/definitions/node, and nothing stands there',
+        '"$ref" names #/definitions/node, and nothing is there',
         "#/properties/a/$ref",
         'did you mean "#/$defs/node"?',
     ),

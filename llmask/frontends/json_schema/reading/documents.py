@@ -298,7 +298,7 @@ class Documents:
             except Exception as error:  # its `retrieve`, or contents that it cannot read
                 raise GrammarError(
                     f"the registry fails at {uri}: {error!r}",
-                    help="look at its `retrieve` function, and at what stands in the document",
+                    help="look at its `retrieve` function, and at what is in the document",
                 ) from error
             else:
                 if not isinstance(retrieved.value, Registered):

@@ -101,7 +101,7 @@ def types_meant(value: Any) -> str:
     Examples
     --------
     >>> types_meant("strin"), types_meant(["int", "null"])
-    ('did you mean "string"?', '"int" is none of them: did you mean "integer"?')
+    ('did you mean "string"?', '"int" is not one of them: did you mean "integer"?')
     """
     for given in value if type(value) is list else [value]:
         name = given.__name__ if isinstance(given, type) else given
@@ -109,7 +109,7 @@ def types_meant(value: Any) -> str:
             meant = type_meant(name)
             if meant is not None:
                 asked = f'did you mean "{meant}"?'
-                return asked if given is value else f'"{name}" is none of them: {asked}'
+                return asked if given is value else f'"{name}" is not one of them: {asked}'
             if name in OTHER_DOCUMENTS:
                 return f"Compiler.{OTHER_DOCUMENTS[name]} reads documents of this type"
     return "the types are " + ", ".join(f'"{name}"' for name in sorted(TYPE_NAMES)) + "; without one it is any value"
@@ -232,7 +232,7 @@ def _about_branches(key: str, shape: Shape) -> str | None:
 def _about_null(schema: dict[Any, Any], shape: Shape) -> str | None:
     kind = schema.get("type")
     if shape.draft == OPENAPI_3:
-        return None if "type" in schema else 'adds nothing where no "type" stands beside it'
+        return None if "type" in schema else 'adds nothing where no "type" is beside it'
     meant = f'"type": ["{kind}", "null"]' if isinstance(kind, str) else 'a type "null"'
     return f'is no keyword of JSON Schema and adds nothing: did you mean {meant}, or dialect="openapi-3.0"?'
 

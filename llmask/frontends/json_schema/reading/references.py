@@ -284,7 +284,7 @@ class References:
         help = HELP_LOCAL
         if near and reference.count(token) == 1:
             help = f'did you mean "{reference.replace(token, near.replace("~", "~0").replace("/", "~1"))}"?'
-        return GrammarError(f'"{keyword}" names {reference}, and nothing stands there', pointer(path, keyword), help)
+        return GrammarError(f'"{keyword}" names {reference}, and nothing is there', pointer(path, keyword), help)
 
     # --- documents and scopes
 

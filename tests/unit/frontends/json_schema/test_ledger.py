@@ -69,7 +69,7 @@ def test_every_keyword_appears_with_its_fate(judge: Any) -> None:
         ("#/properties/c", "multipleOf", NUMBERS),
         ("#/properties/c", "minContains", 'annotation: there is no "contains" beside it'),
         ("#/properties/c", "then", 'annotation: there is no "if" beside it'),
-        ("#/properties/c/then", "type", 'annotation: it stands within "then", which means nothing there'),
+        ("#/properties/c/then", "type", 'annotation: it is within "then", which means nothing there'),
         ("#/properties/d", "type", "enforced: integers are written without exponent"),
         ("#/properties/e", "type", "enforced"),
         ("#/properties/e", "items", "enforced"),
@@ -78,7 +78,7 @@ def test_every_keyword_appears_with_its_fate(judge: Any) -> None:
         (
             "#/properties/e/additionalItems",
             "type",
-            'annotation: it stands within "additionalItems", which means nothing there',
+            'annotation: it is within "additionalItems", which means nothing there',
         ),
         ("#/properties/f", "$ref", "enforced"),
         ("#/properties/g", "allOf", "enforced"),
@@ -171,7 +171,7 @@ def test_what_lies_in_a_keyword_that_is_not_enforced_is_not_either() -> None:
         f"#/{keyword}": f'"{keyword}" at #/{keyword} is not enforced: why'
         for keyword in ("not", "if", "oneOf", "contains")
     }
-    within = "ignored: it stands within {}, which is not enforced".format
+    within = "ignored: it is within {}, which is not enforced".format
     references: Any = Pointers(schema)
     assert ledger_of(schema, (), refused, references, SchemaOptions()) == [
         ("#", "not", "ignored: why"),
@@ -249,7 +249,7 @@ def test_what_an_old_draft_puts_beside_a_reference_is_an_annotation(judge: Any) 
     schema["definitions"] = {"a": {"type": "array"}}
     ledger = judge.translate(schema).ledger
     assert ("#/items", "$ref", "enforced") in ledger
-    assert ("#/items", "minItems", 'annotation: the draft ignores what stands beside "$ref"') in ledger
+    assert ("#/items", "minItems", 'annotation: the draft ignores what is beside "$ref"') in ledger
     assert ("#/definitions/a", "type", "enforced") in ledger
 
 
@@ -286,7 +286,7 @@ def test_each_document_is_listed_once_and_by_its_own_draft(judge: Any) -> None:
     ledger = judge.translate(schema).ledger
     assert len(set(ledger)) == len(ledger)
     assert ("#/$defs/inner/$defs/deep", "minLength", "enforced") in ledger
-    beside = 'annotation: the draft ignores what stands beside "$ref"'
+    beside = 'annotation: the draft ignores what is beside "$ref"'
     assert ("#/$defs/inner/properties/a", "type", beside) in ledger
 
 

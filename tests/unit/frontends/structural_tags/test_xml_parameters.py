@@ -96,7 +96,7 @@ def test_strings_say_so_where_the_style_wants_it(compiler: llmask.Compiler) -> N
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        ({"properties": {"a": {"$ref": "#/$defs/b"}}}, '"$ref" names #/$defs/b, and nothing stands there'),
+        ({"properties": {"a": {"$ref": "#/$defs/b"}}}, '"$ref" names #/$defs/b, and nothing is there'),
         ({"properties": {"a": {"$ref": "http://x"}}}, '"$ref" names the document http://x, which is not part of'),
         ({"properties": {"a": {"$ref": "#/properties/a"}}}, "the schema refers to itself without describing anything"),
         ({"properties": {"a": 3}}, "a schema must be an object or a boolean, not 3\n  at #/format/json_schema/prop"),

@@ -101,7 +101,7 @@ def test_a_hint_changes_no_fate_in_the_ledger(judge: Any) -> None:
 
 OPENAPI: list[tuple[Any, list[str]]] = [
     ({"type": "string", "nullable": True}, []),
-    ({"nullable": True}, ['"nullable" at #/nullable adds nothing where no "type" stands beside it']),
+    ({"nullable": True}, ['"nullable" at #/nullable adds nothing where no "type" is beside it']),
     ({"nullable": False}, []),
 ]
 
