@@ -200,3 +200,20 @@ def byte_tokenizer() -> Any:
     from llmask import Tokenizer
 
     return Tokenizer.from_bytes([bytes([byte]) for byte in range(256)] + [b""], eos=256, special=[])
+
+
+@pytest.fixture(scope="module")
+def compiler(byte_tokenizer: Any) -> Any:
+    """A compiler of bytes; a module or a folder whose tests need other tokens has one of its own."""
+    from llmask import Compiler
+
+    return Compiler(byte_tokenizer)
+
+
+@pytest.fixture(scope="module")
+def store(byte_tokenizer: Any) -> Any:
+    """What the grammars of bytes share, for tests of rules that no compiler wrote."""
+    from llmask import Limits
+    from llmask.store.store import Store
+
+    return Store(byte_tokenizer, Limits())

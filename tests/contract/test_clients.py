@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 import llmask
@@ -12,11 +10,6 @@ from .response_formats import SCHEMA
 
 FUNCTION = {"type": "function", "name": "f", "parameters": SCHEMA, "strict": True}
 CALL = '{"name": "f", "parameters": {"a":0}}'
-
-
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(byte_tokenizer)
 
 
 def test_models_of_openai(compiler: llmask.Compiler) -> None:

@@ -15,11 +15,6 @@ FORM = {"type": "tag", "begin": "<", "content": {"type": "any_text"}, "end": ">"
 DOCUMENT = {"type": "structural_tag", "format": FORM}
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
-
-
 @pytest.mark.parametrize("name", ["x.lark", "grammars/sql.lark", "C:\\a b\\x.gbnf", "./x.ebnf", "é.txt", " x.lark\n"])
 @pytest.mark.parametrize("method", ["lark", "gbnf", "ebnf"])
 def test_a_name_of_a_file_is_no_grammar(compiler: Compiler, method: str, name: str) -> None:

@@ -134,11 +134,6 @@ END = 256  # of byte_tokenizer
 A, C = ord("a"), ord("c")
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(byte_tokenizer)
-
-
 class Request:
     """Counts what it has written, and follows it with a grammar from `begin` on."""
 

@@ -18,11 +18,6 @@ END = 256  # of byte_tokenizer, where token id = byte
 N_LOGITS = 272
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
-
-
 def parameters(options: Any = None, stops: tuple[int, ...] = (END,), most: int | None = 64) -> Any:
     extra = None if options is None else {"llmask": options, "other": 1}
     return SimpleNamespace(extra_args=extra, all_stop_token_ids=set(stops), max_tokens=most)

@@ -21,11 +21,6 @@ BYTES = [bytes([byte] * (byte in b"?.abcdef")) for byte in range(256)]
 EOS = 256
 
 
-@pytest.fixture(scope="module")
-def store(byte_tokenizer: Any) -> Store:
-    return Store(byte_tokenizer, llmask.Limits())
-
-
 def members(
     nodes: Any, names: Sequence[bytes], required: Sequence[int] = (), low: int = 0, high: int = UNBOUNDED
 ) -> Rules:

@@ -20,11 +20,6 @@ NUMBERS = ["0", "1", "-1", "10", "1.5", "0.05", "100000", "123e40"]
 NUMBERS += ["1e-30", "-2.5e25", "1e21", "1e-21", "12345678901234567890"]
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(byte_tokenizer)
-
-
 def written_number(rng: random.Random, number: str) -> str:
     """A number in one of its forms."""
     sign, digits, exponent = Decimal(number).as_tuple()
