@@ -128,7 +128,7 @@ TOOLS: dict[str, Bad] = {
     ),
     "custom tool": Bad(
         [{"type": "custom", "name": "sql"}],
-        "calls of custom tools cannot be written here: they hold a text, where those of functions hold JSON",
+        "calls of custom tools cannot be written here: they hold a text, where calls of functions hold JSON",
         "#/0/type",
         "write it as a function, or compile its text alone by Compiler.response_format",
     ),
