@@ -202,18 +202,23 @@ def byte_tokenizer() -> Any:
     return Tokenizer.from_bytes([bytes([byte]) for byte in range(256)] + [b""], eos=256, special=[])
 
 
+def _tokenizer_of(request: pytest.FixtureRequest) -> Any:
+    """`byte_tokenizer`, or the fixture that a module names by its constant TOKENIZER."""
+    return request.getfixturevalue(getattr(request.module, "TOKENIZER", "byte_tokenizer"))
+
+
 @pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Any:
-    """A compiler of bytes; a module or a folder whose tests need other tokens has one of its own."""
+def compiler(request: pytest.FixtureRequest) -> Any:
+    """A compiler of bytes, or of the module's TOKENIZER."""
     from llmask import Compiler
 
-    return Compiler(byte_tokenizer)
+    return Compiler(_tokenizer_of(request))
 
 
 @pytest.fixture(scope="module")
-def store(byte_tokenizer: Any) -> Any:
-    """What the grammars of bytes share, for tests of rules that no compiler wrote."""
+def store(request: pytest.FixtureRequest) -> Any:
+    """What grammars of bytes, or of the module's TOKENIZER, share: for tests of rules that no compiler wrote."""
     from llmask import Limits
     from llmask.store.store import Store
 
-    return Store(byte_tokenizer, Limits())
+    return Store(_tokenizer_of(request), Limits())

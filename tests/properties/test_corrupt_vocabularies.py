@@ -45,12 +45,16 @@ def sentencepiece_file(path: Path, kind: int, byte_fallback: bool) -> Path:
 
 def json_file(path: Path, kind: str) -> Path:
     texts = ["<unk>", "</s>", "▁", *LETTERS, "▁the", "##ing"]
-    letters = sorted({*BYTE_ALPHABET} - {*LETTERS})  # of a vocabulary of all bytes
+    all_bytes = [*texts, *sorted({*BYTE_ALPHABET} - {*LETTERS}), "ab"]
     added = [{"id": i, "content": texts[i], "special": True} for i in range(2)]
     model = {
         "Unigram": {"vocab": [[text, -1.0 * i] for i, text in enumerate(texts)], "unk_id": 0, "byte_fallback": False},
         "WordPiece": {"vocab": {text: i for i, text in enumerate(texts)}, "unk_token": "<unk>"},
-        "BPE": {"vocab": {text: i for i, text in enumerate([*texts, *letters, "ab"])}, "merges": ["a b"], "unk_token": "<unk>"},
+        "BPE": {
+            "vocab": {text: i for i, text in enumerate(all_bytes)},
+            "merges": ["a b"],
+            "unk_token": "<unk>",
+        },
     }[kind]
     steps = {"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "always", "split": True}}
     if kind == "WordPiece":

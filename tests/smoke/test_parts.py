@@ -6,11 +6,7 @@ Most are whole tests of other files, which are run here, too.
 from __future__ import annotations
 
 import random
-from typing import Any
 
-import pytest
-
-import llmask
 from tests.properties import test_bpe
 from tests.unit.kernels.parser import test_earley_step
 
@@ -44,10 +40,7 @@ from tests.unit.mask.test_apply import (
 )
 from tests.unit.matching.test_finish import test_what_is_opened_late_is_closed_in_time  # noqa: F401
 
-
-@pytest.fixture(scope="module")
-def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(tiny_tokenizer)
+TOKENIZER = "tiny_tokenizer"  # of `compiler`
 
 
 def test_merges_in_any_order(rng: random.Random) -> None:

@@ -20,16 +20,13 @@ from llmask.compiling.made_grammar import MadeGrammar
 from tests.reference.definition import read_mask
 from tests.unit.compiling.saved_grammars import KINDS, OBJECT, imported, same, walk_together
 
+TOKENIZER = "tiny_tokenizer"  # of `compiler`
+
 pytestmark = pytest.mark.filterwarnings("ignore::llmask.GrammarWarning")
 
 
 def sent(value: Any, protocol: int | None = None) -> Any:
     return pickle.loads(pickle.dumps(value, protocol))
-
-
-@pytest.fixture(scope="module")
-def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(tiny_tokenizer)
 
 
 @pytest.fixture(scope="module")

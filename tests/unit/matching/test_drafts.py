@@ -12,6 +12,7 @@ import pytest
 import llmask
 from llmask.kernels.tables.operations import Operation
 
+TOKENIZER = "default_tokenizer"  # of `compiler`
 UNTOUCHED = 0x1234567
 SCHEMA = {
     "type": "object",
@@ -24,11 +25,6 @@ SCHEMA = {
     "additionalProperties": False,
 }
 Tree = tuple[list[int], list[int], list[int]]
-
-
-@pytest.fixture(scope="module")
-def compiler(default_tokenizer: Any) -> Any:
-    return llmask.Compiler(default_tokenizer)
 
 
 def batch_for(matcher: Any, n_rows: int) -> Any:

@@ -13,12 +13,8 @@ from llmask.errors import GrammarError, LlmaskError, VocabularyError
 from llmask.integrations.limits import LIMITS_VARIABLE
 from llmask.integrations.sglang.requests import KINDS, compile_key, compiler_for, format_of, json_options, without_text
 
+TOKENIZER = "default_tokenizer"  # of `compiler`
 FLEXIBLE = {"whitespace": "flexible"}
-
-
-@pytest.fixture(scope="module")
-def compiler(default_tokenizer: Any) -> Compiler:
-    return Compiler(default_tokenizer)
 
 
 def serving(pattern: str | None = None, is_compact: bool = False, most: int | None = None) -> Any:
