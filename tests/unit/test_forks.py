@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import random
-import subprocess
-import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -20,6 +18,7 @@ from llmask import forks
 from llmask.compiling import stores
 from llmask.kernels.machine import compiling, jit
 from llmask.tokenizer import tokenizer as tokenizer_module
+from tests.processes import fresh_python
 from tests.unit import forked
 
 CAN_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
@@ -41,10 +40,7 @@ def child_says(ask):
 
 def check(root: Path, *arguments: str) -> None:
     """Run a process of its own, because forking beside threads is a warning, and warnings are errors here."""
-    found = subprocess.run(
-        [sys.executable, *arguments], cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
+    found = fresh_python(*arguments, folder=root)
     assert found.returncode == 0, found.stdout + found.stderr
 
 
