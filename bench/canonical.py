@@ -37,11 +37,15 @@ def tokenizer_of(name: str) -> llmask.Tokenizer:
     return llmask.Tokenizer.default() if name == "default" else llmask.Tokenizer.from_gguf(name)
 
 
-def schemas(limit: int, seed: int) -> list[Any]:
-    """Schemas of MaskBench where it is there, otherwise of our own cases."""
+def chosen_rows(limit: int, seed: int) -> list[Row]:
+    """Rows of MaskBench, or of our own cases."""
     rows = maskbench_rows() if MASKBENCH.exists() else [row for row in own_rows() if row.kind == "schema"]
-    rows = random.Random(seed).sample(rows, min(limit, len(rows)))
-    return [row.schema for row in rows]
+    return random.Random(seed).sample(rows, min(limit, len(rows)))
+
+
+def schemas(limit: int, seed: int) -> list[Any]:
+    """The schemas of such rows."""
+    return [row.schema for row in chosen_rows(limit, seed)]
 
 
 def grammars(compiler: llmask.Compiler, wanted: list[Any]) -> Iterator[tuple[Any, Any]]:
@@ -140,12 +144,6 @@ def instances(rows: list[Row], tokenizer: llmask.Tokenizer) -> Iterator[tuple[An
         documents = [tokenizer.encode(instance_text(one.data)) for one in row.instances if one.is_valid]
         if documents:
             yield row.schema, documents
-
-
-def chosen_rows(limit: int, seed: int) -> list[Row]:
-    """Rows of MaskBench, or of our own cases."""
-    rows = maskbench_rows() if MASKBENCH.exists() else [row for row in own_rows() if row.kind == "schema"]
-    return random.Random(seed).sample(rows, min(limit, len(rows)))
 
 
 def random_instances(

@@ -13,31 +13,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
-BACKENDS = ("llmask", "xgrammar", "llguidance")
-BATCHES = (1, 64, 256)
-ROUNDS = 3
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string"},
-        "age": {"type": "integer"},
-        "tags": {"type": "array", "items": {"type": "string"}},
-    },
-    "required": ["name", "age", "tags"],
-    "additionalProperties": False,
-}
-DOCUMENT = '{"name": "Ada Lovelace", "age": 36, "tags": ["mathematician", "writer", "countess"]}'
-THINKING = {"without thinking": {}, "after thinking": {"reasoning_parser": "qwen3"}}
+from bench.vllm_masks import BATCHES, DOCUMENT, ROUNDS, SCHEMA, Figures, compare
 
-Figures = dict[str, str]
+BACKENDS = ("llmask", "xgrammar", "llguidance")
+THINKING = {"without thinking": {}, "after thinking": {"reasoning_parser": "qwen3"}}
 
 
 def measure(backend_name: str, vocabulary: Path) -> Figures:
@@ -66,7 +50,7 @@ def measure(backend_name: str, vocabulary: Path) -> Figures:
             figures.setdefault("a new grammar", _new_grammar(backend))
             backend.set_cache(key, grammar.copy())
             fills, takes = zip(*(_steps(backend, key, tokens, n, len(tokenizer)) for n in BATCHES), strict=True)
-            figures[f"masks of a step, {name}"] = " / ".join(fills)
+            figures[f"masks of a step, {name}, batches of {' / '.join(map(str, BATCHES))}"] = " / ".join(fills)
             figures[f"accepting, {name}"] = " / ".join(takes)
     return figures
 
@@ -102,36 +86,9 @@ def _steps(backend: Any, key: tuple[str, str], tokens: list[int], n_requests: in
     return f"{statistics.median(fills) * 1e6:,.0f}", f"{statistics.median(takes) * 1e6:,.0f}"
 
 
-def table(figures: dict[str, Figures]) -> str:
-    """Backends side by side."""
-    rows = list(dict.fromkeys(row for column in figures.values() for row in column))
-    lines = [f"| us, batches of {' / '.join(map(str, BATCHES))} | {' | '.join(figures)} |"]
-    lines.append("|---|" + "---:|" * len(figures))
-    lines += [f"| {row} | {' | '.join(column.get(row, '-') for column in figures.values())} |" for row in rows]
-    return "\n".join(lines)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--vocabulary", type=Path, required=True, help="a GGUF file with a vocabulary")
-    parser.add_argument("--backend", choices=BACKENDS, help="measure this one in this process, and print JSON")
-    arguments = parser.parse_args()
-    if arguments.backend is not None:
-        print(json.dumps(measure(arguments.backend, arguments.vocabulary)))
-        return
-    figures = {}
-    for backend in BACKENDS:
-        command = [sys.executable, "-m", "bench.sglang_masks", "--vocabulary", str(arguments.vocabulary)]
-        done = subprocess.run(
-            [*command, "--backend", backend],
-            env={**os.environ, "HF_HUB_OFFLINE": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            check=True,
-        )
-        figures[backend] = json.loads(done.stdout.splitlines()[-1])
-    print(table(figures))
+    compare(parser, "bench.sglang_masks", BACKENDS, measure)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,12 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+from bench.tables import markdown
 
 BACKENDS = ("llmask", "llmask, row by row", "llmask, no budgets", "xgrammar", "guidance")
 BATCHES = (1, 64, 256)
@@ -152,24 +154,23 @@ def measure(backend: str, vocabulary: Path) -> Figures:
 def table(figures: dict[str, Figures]) -> str:
     """Backends side by side."""
     rows = list(dict.fromkeys(row for column in figures.values() for row in column))
-    lines = [f"| us | {' | '.join(figures)} |", "|---|" + "---:|" * len(figures)]
-    lines += [f"| {row} | {' | '.join(column.get(row, '-') for column in figures.values())} |" for row in rows]
-    return "\n".join(lines)
+    return markdown(("us", *figures), ([row, *(column.get(row, "-") for column in figures.values())] for row in rows))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def compare(
+    parser: argparse.ArgumentParser, module: str, backends: Sequence[str], measure: Callable[[str, Path], Figures]
+) -> None:
+    """The command of a module: every backend in a process of its own, their figures side by side."""
     parser.add_argument("--vocabulary", type=Path, required=True, help="a GGUF file with a vocabulary")
-    parser.add_argument("--backend", choices=BACKENDS, help="measure this one in this process, and print JSON")
+    parser.add_argument("--backend", choices=backends, help="measure this one in this process, and print JSON")
     options = parser.parse_args()
     if options.backend is not None:
         print(json.dumps(measure(options.backend, options.vocabulary)))
         return
     figures = {}
-    for backend in BACKENDS:
-        command = [sys.executable, "-m", "bench.vllm_masks", "--vocabulary", str(options.vocabulary)]
+    for backend in backends:
         done = subprocess.run(
-            [*command, "--backend", backend],
+            [sys.executable, "-m", module, "--vocabulary", str(options.vocabulary), "--backend", backend],
             env={**os.environ, "HF_HUB_OFFLINE": "1", "VLLM_LOGGING_LEVEL": "ERROR"},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -178,6 +179,11 @@ def main() -> None:
         )
         figures[backend] = json.loads([line for line in done.stdout.splitlines() if line.startswith("{")][-1])
     print(table(figures))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    compare(parser, "bench.vllm_masks", BACKENDS, measure)
 
 
 if __name__ == "__main__":

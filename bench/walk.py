@@ -18,6 +18,7 @@ import numpy as np
 
 from bench.data import LLAMA3_VOCABULARY, llama3_vocabulary
 from bench.engines.llguidance import ByteTokens
+from bench.vocabularies import encoder
 
 TEXT = '{"key": "a'
 SCHEMA = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]}
@@ -55,7 +56,7 @@ def walk_of_llguidance() -> Callable[[], Callable[[], object]]:
     """Makes a walk: one mask of llguidance without slices at the same place."""
     import llguidance
 
-    tokenizer = llguidance.LLTokenizer(ByteTokens(), slices=[])
+    tokenizer = llguidance.LLTokenizer(ByteTokens(llama3_vocabulary(), encoder("llama3")), slices=[])
     matcher = llguidance.LLMatcher(tokenizer, llguidance.LLMatcher.grammar_from_json_schema(SCHEMA), log_level=0)
     if not matcher.consume_tokens(tokenizer.greedy_tokenize(TEXT)):
         raise SystemExit("llguidance refuses the text")

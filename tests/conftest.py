@@ -200,3 +200,25 @@ def byte_tokenizer() -> Any:
     from llmask import Tokenizer
 
     return Tokenizer.from_bytes([bytes([byte]) for byte in range(256)] + [b""], eos=256, special=[])
+
+
+def _tokenizer_of(request: pytest.FixtureRequest) -> Any:
+    """`byte_tokenizer`, or the fixture that a module names by its constant TOKENIZER."""
+    return request.getfixturevalue(getattr(request.module, "TOKENIZER", "byte_tokenizer"))
+
+
+@pytest.fixture(scope="module")
+def compiler(request: pytest.FixtureRequest) -> Any:
+    """A compiler of bytes, or of the module's TOKENIZER."""
+    from llmask import Compiler
+
+    return Compiler(_tokenizer_of(request))
+
+
+@pytest.fixture(scope="module")
+def store(request: pytest.FixtureRequest) -> Any:
+    """What grammars of bytes, or of the module's TOKENIZER, share: for tests of rules that no compiler wrote."""
+    from llmask import Limits
+    from llmask.store.store import Store
+
+    return Store(_tokenizer_of(request), Limits())

@@ -7,11 +7,12 @@ In: see `base.py`. Out: an `Engine`. Cost: about a second to build a tokenizer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from bench.data import SEPARATORS
 from bench.engines.base import CompileError, Engine, as_pattern
-from bench.vocabularies import encoder, vocabulary
+from bench.vocabularies import Vocabulary, encoder
 
 
 class ByteTokens:
@@ -20,12 +21,11 @@ class ByteTokens:
     is_tokenizer_wrapper = True
     bos_token_id = None
 
-    def __init__(self, vocabulary_name: str = "llama3") -> None:
-        found = vocabulary(vocabulary_name)
-        self.tokens = found.tokens
-        self.special_token_ids = found.special_ids
-        self.eos_token_id = found.eos
-        self._encode = encoder(vocabulary_name)
+    def __init__(self, vocabulary: Vocabulary, encode: Callable[[str], list[int]]) -> None:
+        self.tokens = vocabulary.tokens
+        self.special_token_ids = vocabulary.special_ids
+        self.eos_token_id = vocabulary.eos
+        self._encode = encode
 
     def __call__(self, text: str | bytes) -> list[int]:
         return self._encode(text.decode() if isinstance(text, bytes) else text)
@@ -49,7 +49,7 @@ class Llguidance(Engine):
 
         self.module = llguidance
         self.eos_ids = (self.vocabulary.eos,)
-        tokens = ByteTokens(vocabulary_name)
+        tokens = ByteTokens(self.vocabulary, encoder(vocabulary_name))
         self.tokenizer = llguidance.LLTokenizer(tokens, slices=llguidance.LLTokenizer.json_slices())
         item_separator, key_separator = SEPARATORS["compact"]
         self.overrides: dict[str, Any] = (

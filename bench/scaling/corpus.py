@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
 
-from bench import data
-from bench.data import LLAMA3_VOCABULARY, Row, instance_text, maskbench_rows
+from bench.data import LLAMA3_VOCABULARY, Row, instance_text, llama3_vocabulary, maskbench_rows
 from bench.vocabularies import encoder
 
 __all__ = [
-    "LLAMA3_VOCABULARY", "WORDS", "Row", "Tokens", "instance_text", "llama3_encoder", "llama3_tokens", "maskbench_rows",
+    "LLAMA3_VOCABULARY", "WORDS", "Row", "instance_text", "llama3_encoder", "llama3_vocabulary", "maskbench_rows",
 ]  # fmt: skip
 _TEXT = """
 account address amount approval audit balance batch billing carrier category channel city claim code contact country
@@ -27,21 +25,6 @@ shipment signature size source stage status step stock store subject tag target 
 total track type unit update user value vendor version view warehouse weight zone
 """
 WORDS = _TEXT.split()
-
-
-class Tokens(NamedTuple):
-    """A vocabulary as engines get it: the bytes of each token, special ids, the end of sequence."""
-
-    tokens: list[bytes]
-    special_ids: list[int]
-    eos: int
-
-
-@cache
-def llama3_tokens() -> Tokens:
-    """Llama 3's vocabulary."""
-    found = data.llama3_vocabulary()
-    return Tokens(found.tokens, found.special_ids, found.eos)
 
 
 @cache

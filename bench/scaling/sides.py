@@ -20,7 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bench.scaling.corpus import LLAMA3_VOCABULARY, Tokens, llama3_encoder, llama3_tokens
+from bench.engines.llguidance import ByteTokens
+from bench.scaling.corpus import LLAMA3_VOCABULARY, llama3_encoder, llama3_vocabulary
+from bench.vocabularies import Vocabulary
 
 clock = time.perf_counter_ns
 
@@ -117,22 +119,6 @@ class LlmaskSide(Side):
         return total
 
 
-class BytesTokenizer:
-    """What `llguidance.LLTokenizer` asks of a tokenizer object."""
-
-    is_tokenizer_wrapper = True
-    bos_token_id = None
-
-    def __init__(self, vocabulary: Tokens, encode: Callable[[str], list[int]]) -> None:
-        self.tokens = vocabulary.tokens
-        self.special_token_ids = vocabulary.special_ids
-        self.eos_token_id = vocabulary.eos
-        self._encode = encode
-
-    def __call__(self, text: str | bytes) -> list[int]:
-        return self._encode(text.decode() if isinstance(text, bytes) else text)
-
-
 class LlguidanceSide(Side):
     """llguidance, with its slices for JSON.
 
@@ -143,13 +129,13 @@ class LlguidanceSide(Side):
 
     name = "llguidance"
 
-    def __init__(self, vocabulary: Tokens | None = None, encode: Callable[[str], list[int]] | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary | None = None, encode: Callable[[str], list[int]] | None = None) -> None:
         import llguidance
 
-        vocabulary = llama3_tokens() if vocabulary is None else vocabulary
+        vocabulary = llama3_vocabulary() if vocabulary is None else vocabulary
         super().__init__(len(vocabulary.tokens))
         self.module = llguidance
-        tokens = BytesTokenizer(vocabulary, llama3_encoder() if encode is None else encode)
+        tokens = ByteTokens(vocabulary, llama3_encoder() if encode is None else encode)
         self.tokens = vocabulary.tokens
         self.tokenizer = llguidance.LLTokenizer(tokens, slices=llguidance.LLTokenizer.json_slices())
         self.pointer, self.n_bytes = self.words.ctypes.data, self.words.nbytes

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from bench.scaling.corpus import LLAMA3_VOCABULARY, Tokens, instance_text, llama3_tokens, maskbench_rows
+from bench.scaling.corpus import LLAMA3_VOCABULARY, instance_text, llama3_vocabulary, maskbench_rows
 from bench.scaling.results import Plot, Result, Table, Target
 from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, feed
+from bench.vocabularies import Vocabulary
 
 N_SCHEMAS = 200
 FILES = ("llama-spm", "llama-bpe", "qwen2", "nomic-bert-moe")
@@ -26,9 +27,9 @@ BASE, GROWN = "llama-bpe", "llama-bpe grown"
 N_GROWN = 256_000
 
 
-def grown_vocabulary() -> Tokens:
+def grown_vocabulary() -> Vocabulary:
     """Llama 3's vocabulary grown to `N_GROWN` tokens, see the module's text."""
-    vocabulary = llama3_tokens()
+    vocabulary = llama3_vocabulary()
     draw, known = random.Random(6), set(vocabulary.tokens)
     special = set(vocabulary.special_ids)
     ordinary = [data for token, data in enumerate(vocabulary.tokens) if token not in special]
@@ -41,7 +42,7 @@ def grown_vocabulary() -> Tokens:
         if len(data) <= 24 and data not in known:
             known.add(data)
             tokens.append(data)
-    return Tokens(tokens, vocabulary.special_ids, vocabulary.eos)
+    return Vocabulary(tokens, vocabulary.special_ids, vocabulary.eos_ids)
 
 
 def tokenizer_of(name: str) -> Any:
@@ -116,7 +117,7 @@ def study(effort: float) -> Result:
         rows = documents(encode, max(int(N_SCHEMAS * effort), 10))
         special = sorted({*tokenizer.special_ids, *tokenizer.eos_ids})
         tokens = [tokenizer.token_bytes(token) or f"<special{token}>".encode() for token in range(tokenizer.vocab_size)]
-        vocabulary = Tokens(tokens, special, min(tokenizer.eos_ids))
+        vocabulary = Vocabulary(tokens, special, (min(tokenizer.eos_ids),))
         sides: list[Side] = [LlmaskSide(tokenizer), LlguidanceSide(vocabulary, encode)]
         sizes[name] = tokenizer.vocab_size
         found |= {(name, side.name): measure(side, rows) for side in sides}

@@ -19,24 +19,14 @@ from llmask.errors import LlmaskError
 from llmask.integrations import transformers as integration
 from llmask.integrations.transformers import ContinuousBatchingGrammars, constrain
 from tests.contract.conformance import AdapterConformance, Allowed, Driver, Row, kept, random_scores
-from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_model, make_hf_tokenizer
+from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_model
 
 PROMPTS = ["a", "write a person", "{", "write 8 documents", "x y z", '{"name":', "one more"]
 
 
 @pytest.fixture(scope="module")
-def hf_tokenizer() -> Any:
-    return make_hf_tokenizer()
-
-
-@pytest.fixture(scope="module")
 def compiler(hf_tokenizer: Any) -> Compiler:
     return Compiler(Tokenizer.from_huggingface(hf_tokenizer))
-
-
-@pytest.fixture(scope="module")
-def grammar(compiler: Compiler) -> CompiledGrammar:
-    return compiler.json_schema(SCHEMA, whitespace="compact")
 
 
 def new_manager(hf_tokenizer: Any, n_sequences: int = 1, **options: Any) -> Any:

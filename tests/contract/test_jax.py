@@ -18,18 +18,13 @@ from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import LlmaskError
 from llmask.integrations.jax import GrammarMasks, apply_bitmask
 from tests.contract.conformance import AdapterConformance, Allowed, Driver, Row, kept, random_scores, spread
-from tests.contract.tiny_models import MAX_TOKENS, PIECES, SCHEMA, is_valid
+from tests.contract.tiny_models import MAX_TOKENS, PIECES, is_valid
 
 
 @pytest.fixture(scope="module")
 def compiler() -> Compiler:
     tokens = [bytes([byte]) for byte in range(256)] + [piece.encode() for piece in PIECES] + [b""]
     return Compiler(Tokenizer.from_bytes(tokens, eos=len(tokens) - 1))
-
-
-@pytest.fixture(scope="module")
-def grammar(compiler: Compiler) -> CompiledGrammar:
-    return compiler.json_schema(SCHEMA, whitespace="compact")
 
 
 @partial(jax.jit, static_argnames=("masks", "n_rows", "capacity"))

@@ -22,6 +22,7 @@ from .gbnf_grammars import GRAMMARS
 llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
 from tests.generators.llama_cpp_judge import Judge, is_text
 
+TOKENIZER = "llama_spm_tokenizer"  # of `compiler`
 N_PREFIXES = 48  # of each grammar
 WALKS = (3, 8, 15, 25)  # tokens of a walk
 
@@ -31,11 +32,6 @@ def judge(shared_dir: Path) -> Iterator[Judge]:
     judge = Judge(shared_dir / "data" / "vocab" / "llama-spm.gguf")
     yield judge
     judge.model.close()
-
-
-@pytest.fixture(scope="module")
-def compiler(llama_spm_tokenizer: llmask.Tokenizer) -> llmask.Compiler:
-    return llmask.Compiler(llama_spm_tokenizer)
 
 
 def our_mask(matcher: llmask.Matcher, n_tokens: int) -> npt.NDArray[np.bool_]:

@@ -22,12 +22,7 @@ from llmask.errors import BudgetError, LlmaskError, VocabularyError
 from llmask.integrations.mlx import GrammarLogitsProcessor, apply_bitmask
 from tests.contract import conformance
 from tests.contract.event_conformance import EventConformance
-from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_tokenizer
-
-
-@pytest.fixture(scope="module")
-def hf_tokenizer() -> Any:
-    return make_hf_tokenizer()
+from tests.contract.tiny_models import MAX_TOKENS, is_valid
 
 
 def make_model(hf_tokenizer: Any, seed: int) -> Any:
@@ -62,11 +57,6 @@ def draft_model(hf_tokenizer: Any) -> Any:
 @pytest.fixture(scope="module")
 def compiler(hf_tokenizer: Any) -> Compiler:
     return Compiler(Tokenizer.from_huggingface(hf_tokenizer))
-
-
-@pytest.fixture(scope="module")
-def grammar(compiler: Compiler) -> CompiledGrammar:
-    return compiler.json_schema(SCHEMA, whitespace="compact")
 
 
 def processor(grammar: CompiledGrammar) -> GrammarLogitsProcessor:

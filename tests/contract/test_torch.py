@@ -11,14 +11,10 @@ import pytest
 
 from llmask.errors import LlmaskError
 from llmask.mask.apply import DeadRows, apply_bitmask, masked_copy
+from tests.unit.mask.test_apply import random_mask
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
-
-
-def random_mask(rng: random.Random, batch: int, n_words: int) -> np.ndarray:
-    words = [[rng.getrandbits(32) - 2**31 for _ in range(n_words)] for _ in range(batch)]
-    return np.array(words, np.int64).astype(np.int32)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])

@@ -20,14 +20,9 @@ from llmask.integrations.transformers import GrammarLogitsProcessor
 from llmask.matching.batch import Batch
 from tests.contract import conformance
 from tests.contract.event_conformance import EventConformance
-from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_model, make_hf_tokenizer
+from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_model
 
 PROMPTS = ["a", "write a person", "{", "", "write 8 documents", "x y z", '{"name":', "one more"]
-
-
-@pytest.fixture(scope="module")
-def hf_tokenizer() -> Any:
-    return make_hf_tokenizer()
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +33,6 @@ def model(hf_tokenizer: Any) -> Any:
 @pytest.fixture(scope="module")
 def compiler(hf_tokenizer: Any) -> Compiler:
     return Compiler(Tokenizer.from_huggingface(hf_tokenizer))
-
-
-@pytest.fixture(scope="module")
-def grammar(compiler: Compiler) -> Any:
-    return compiler.json_schema(SCHEMA, whitespace="compact")
 
 
 def encode(hf_tokenizer: Any, prompts: list[str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from tests.exhaustive.worlds import EOS, SPECIAL, TOKENS, expressions, prefixes,
 from tests.reference.automata import Dfa
 from tests.reference.definition import all_strings, read_mask
 
+TOKENIZER = "tokenizer"  # of `store`
 USABLE = [token for token in range(len(TOKENS)) if TOKENS[token] and token not in (EOS, *SPECIAL)]
 MAX_SIZE = 4
 BUDGETS = (1, 2, 3, 5, 50)
@@ -39,18 +40,6 @@ def after(dfa: Dfa, state: int, text: bytes) -> int:
     for letter in text.replace(b"d", b"c"):  # no expression tells them apart
         state = dfa.step[state][dfa.alphabet.index(letter)]
     return state
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    return llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=SPECIAL)
-
-
-@pytest.fixture(scope="module")
-def store(tokenizer: Any) -> Any:
-    from llmask.store.store import Store
-
-    return Store(tokenizer, llmask.Limits())
 
 
 @pytest.mark.long

@@ -26,19 +26,8 @@ from tests.exhaustive.worlds import (
 )
 from tests.reference.definition import all_strings, read_mask
 
+TOKENIZER = "tokenizer"  # of `store`
 MAX_SIZE = 5
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    return llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=SPECIAL)
-
-
-@pytest.fixture(scope="module")
-def store(tokenizer: Any) -> Any:
-    from llmask.store.store import Store
-
-    return Store(tokenizer, llmask.Limits())
 
 
 def spelled(data: bytes, rng: random.Random) -> list[int]:

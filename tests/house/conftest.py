@@ -7,8 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+from tests.conftest import ROOT
 
 NEEDED = ("mkdocs", "material", "mkdocstrings")
 
@@ -31,3 +34,13 @@ def site(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stderr
     return folder
+
+
+def loaded(name: str) -> ModuleType:
+    """A module of docs/ or of a folder there, which is no package."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name.replace('/', '_')}", ROOT / "docs" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

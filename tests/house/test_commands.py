@@ -17,7 +17,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from llmask import cli
+from tests.processes import fresh_python
 
 ROOT = Path(__file__).resolve().parents[2]
 HISTORY = "CHANGELOG.md"  # what it names may have gone
@@ -248,16 +248,8 @@ def test_commands_run_and_print_what_is_shown(page: str, tmp_path: Path) -> None
     all_lines = [line for line in parts if way(line) == "run"]
     lines = [line for line in all_lines if HAS_MODEL or "--model smollm2" not in line.command]
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, "-c", RUNNER],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": path, "PYTHONUTF8": "1"},
-        input=json.dumps([words_of(line.command) for line in lines]),
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=600,
-    )
+    given = json.dumps([words_of(line.command) for line in lines])
+    done = fresh_python("-c", RUNNER, folder=tmp_path, given=given, PYTHONPATH=path, PYTHONUTF8="1")
     assert done.returncode == 0, done.stderr
     for line, (code, output, errors) in zip(lines, json.loads(done.stdout), strict=True):
         if line.printed is None:
@@ -377,15 +369,7 @@ print(json.dumps(failed))
 def test_the_tests_that_pages_name_are_there() -> None:
     lines = [words_of(line.command) for line in chosen("collected")]
     arguments = [words[1:] if words[0] == "pytest" else words[3:] for words in lines]
-    done = subprocess.run(
-        [sys.executable, "-c", COLLECT],
-        cwd=ROOT,
-        input=json.dumps([given for given in arguments if given]),
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=600,
-    )
+    done = fresh_python("-c", COLLECT, given=json.dumps([given for given in arguments if given]))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {}
 

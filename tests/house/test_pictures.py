@@ -7,10 +7,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
+
+from tests.house.conftest import loaded
 
 from .test_readme import LINKED, ROOT, read
 
@@ -23,17 +24,7 @@ PHONE = 360  # pixels
 SMALLEST = 8.5  # pixels of a letter there
 
 
-def loaded(name: str) -> ModuleType:
-    """A module of docs/pictures/ that imports none of the others."""
-    spec = importlib.util.spec_from_file_location(f"pictures_{name}", FOLDER / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-svg = loaded("svg")
+svg = loaded("pictures/svg")
 
 
 @pytest.mark.long

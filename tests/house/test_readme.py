@@ -8,10 +8,7 @@ import hashlib
 import importlib.util
 import io
 import json
-import os
 import re
-import subprocess
-import sys
 import textwrap
 import tokenize
 from collections.abc import Iterator
@@ -20,6 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from tests.processes import fresh_python
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_PAGE_LINES = 250  # outside of tables
@@ -98,16 +97,7 @@ print("\\n" + json.dumps(list(map(run, json.load(sys.stdin)))))
 
 def run_python(codes: list[str]) -> list[Printed]:
     """What each code prints, all in one fresh interpreter, each with names of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", RUNNER],
-        cwd=ROOT,
-        env=os.environ,
-        input=json.dumps(codes),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+    done = fresh_python("-c", RUNNER, given=json.dumps(codes))
     assert done.returncode == 0, done.stderr
     return [Printed(*printed) for printed in json.loads(done.stdout.splitlines()[-1])]
 

@@ -7,28 +7,18 @@ import posixpath
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 import yaml
 
 import llmask
+from tests.house.conftest import loaded
 
 from .test_readme import PAGES, ROOT, anchors, dead_links, read
 
 FIRST_LINES = 12  # of a page: a screen
 MIN_WORDS = 8  # of what says what a page is for
-
-
-def loaded(name: str) -> ModuleType:
-    """A module of docs/, which is no package."""
-    spec = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / "docs" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 hooks = loaded("hooks")

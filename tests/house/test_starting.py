@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from llmask.kernels.machine.jit import PREBUILT
+from tests.processes import fresh_python
 
 RUN = """
 import json, sys
@@ -28,21 +26,7 @@ print(json.dumps({"allowed": allowed, "ends": matcher.is_accepting()}))
 """
 
 
-def run_python(code: str, root: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a fresh interpreter."""
-    environment = os.environ | variables
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=root,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-
-
-def test_importing_loads_no_compiler_and_no_framework(project_root: Path) -> None:
+def test_importing_loads_no_compiler_and_no_framework() -> None:
     code = """
 import sys, time
 import numpy
@@ -52,7 +36,7 @@ elapsed = time.perf_counter() - started
 heavy = {"numba", "llvmlite", "lark", "gguf", "torch", "transformers", "interegular", "jsonschema", "tiktoken"}
 print(f"{elapsed:.3f}", *sorted(heavy & {name.partition(".")[0] for name in sys.modules}))
 """
-    done = run_python(code, project_root)
+    done = fresh_python("-c", code)
     assert done.returncode == 0, done.stderr
     seconds, *heavy = done.stdout.split()
     sys.stdout.write(f"import llmask: {seconds} s after numpy\n")
@@ -60,9 +44,9 @@ print(f"{elapsed:.3f}", *sorted(heavy & {name.partition(".")[0] for name in sys.
 
 
 @pytest.mark.long
-def test_a_schema_loads_nothing_of_grammars_in_text(project_root: Path) -> None:
+def test_a_schema_loads_nothing_of_grammars_in_text() -> None:
     code = RUN + 'print(*(name for name in sys.modules if name.startswith("llmask.")))'
-    done = run_python(code, project_root)
+    done = fresh_python("-c", code)
     assert done.returncode == 0, done.stderr
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "llmask.frontends.json_schema" in loaded
@@ -72,11 +56,11 @@ def test_a_schema_loads_nothing_of_grammars_in_text(project_root: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_second_process_starts_from_the_filled_cache(project_root: Path) -> None:
+def test_a_second_process_starts_from_the_filled_cache() -> None:
     # numba's cache of self-recursive kernels aborted in the second process with an unresolved symbol.
     results = []
     for _ in range(2):
-        done = run_python(RUN, project_root)
+        done = fresh_python("-c", RUN)
         assert done.returncode == 0, done.stderr
         results.append(json.loads(done.stdout))
     assert results[0] == results[1]
@@ -85,7 +69,7 @@ def test_a_second_process_starts_from_the_filled_cache(project_root: Path) -> No
 
 
 @pytest.mark.skipif(PREBUILT, reason="the kernels are prebuilt; LLMASK_PREBUILT=0 compiles them")
-def test_every_door_is_compiled_for_one_signature(project_root: Path) -> None:
+def test_every_door_is_compiled_for_one_signature() -> None:
     code = (
         RUN
         + """
@@ -94,7 +78,7 @@ doors = [door for group in compiling.DECLARED.values() for door, _ in group]
 print(json.dumps({door.py_func.__name__: len(door.signatures) for door in doors}))
 """
     )
-    done = run_python(code, project_root)
+    done = fresh_python("-c", code)
     assert done.returncode == 0, done.stderr
     counts = json.loads(done.stdout.splitlines()[-1])
     assert counts

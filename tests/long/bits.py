@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import resource
 import time
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +29,7 @@ from llmask.matching.expected import may_be_named
 from tests.generators.damaged_grammars import DRAW
 from tests.generators.schemas import random_schema
 from tests.long.corpora import Masks, schemas, state_of, tiny_tokenizer
+from tests.long.files import peak_bytes
 from tests.long.harness import Tally
 
 LANGUAGES = ("corpus", "values", *DRAW)
@@ -83,11 +83,6 @@ def run(tally: Tally) -> None:
         if peak_bytes() > allowed:
             tally.fault(f"{peak_bytes() >> 20} MiB of memory", language)
             allowed = peak_bytes() + MOST_BYTES
-
-
-def peak_bytes() -> int:
-    """The most memory that this process has had so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _drawn(tally: Tally, language: str, compiler: llmask.Compiler, rng: random.Random) -> tuple[str, Any]:

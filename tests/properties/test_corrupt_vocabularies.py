@@ -15,7 +15,8 @@ import llmask
 from bench.sentencepiece_files import BPE, UNIGRAM, model_bytes
 from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.gguf import write_gguf
-from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.patterns import LLAMA3
+from llmask.vocabulary.strings import BYTE_ALPHABET, make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.conftest import SEED
 from tests.long.files import MAX_BYTES, MAX_SECONDS, load, try_mutations, use
@@ -44,15 +45,25 @@ def sentencepiece_file(path: Path, kind: int, byte_fallback: bool) -> Path:
 
 def json_file(path: Path, kind: str) -> Path:
     texts = ["<unk>", "</s>", "▁", *LETTERS, "▁the", "##ing"]
+    all_bytes = [*texts, *sorted({*BYTE_ALPHABET} - {*LETTERS}), "ab"]
     added = [{"id": i, "content": texts[i], "special": True} for i in range(2)]
     model = {
         "Unigram": {"vocab": [[text, -1.0 * i] for i, text in enumerate(texts)], "unk_id": 0, "byte_fallback": False},
         "WordPiece": {"vocab": {text: i for i, text in enumerate(texts)}, "unk_token": "<unk>"},
-        "BPE": {"vocab": {text: i for i, text in enumerate([*texts, "ab"])}, "merges": ["a b"], "unk_token": "<unk>"},
+        "BPE": {
+            "vocab": {text: i for i, text in enumerate(all_bytes)},
+            "merges": ["a b"],
+            "unk_token": "<unk>",
+        },
     }[kind]
     steps = {"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "always", "split": True}}
     if kind == "WordPiece":
         steps = {"normalizer": {"type": "BertNormalizer"}}
+    if kind == "BPE":
+        split = {"type": "Split", "pattern": {"Regex": LLAMA3}, "behavior": "Isolated", "invert": False}
+        byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+        steps = {"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}]}, "decoder": {"type": "ByteLevel"}}
+        steps["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split, byte_level]}
     document = {"added_tokens": added, **steps, "model": {"type": kind, **model}}
     path.write_text(json.dumps(document, ensure_ascii=False), "utf-8")
     return path

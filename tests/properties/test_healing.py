@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 import llmask
 from llmask.encoders.certain import certain_tokens
@@ -98,32 +99,18 @@ def test_healing_with_words_and_blanks(costly: Any, rng: random.Random) -> None:
             assert found == longest, (text, ids)
 
 
-def test_certain_tokens_where_patterns_look_far_ahead(scaled: Any, rng: random.Random) -> None:
-    texts = continuations("ab 1", 3)
+@pytest.mark.parametrize(("patterns", "n_more", "n_names"), [(FAR, 3, 0), (CUT, 4, 2)], ids=["far ahead", "cut out"])
+def test_certain_tokens_where_patterns_look_far_ahead_or_words_and_names_are_cut_out(
+    scaled: Any, rng: random.Random, patterns: Any, n_more: int, n_names: int
+) -> None:
+    texts = continuations("ab 1", n_more)
     n_found = n_longest = 0
-    for _ in range(scaled(60)):
-        tokenizer = spaced_tokenizer(rng, "ab 1", rng.choice(FAR))
-        for _ in range(3):
-            text = "".join(rng.choices("ab 1 ", k=rng.randint(1, 8)))
-            ids = tokenizer.encode(text)
-            longest = common(ids, [tokenizer.encode(text + more) for more in texts])
-            found = tokenizer._parts.certain_tokens(text.encode(), first_bytes=flags("ab 1"))
-            assert found == longest[: len(found or [])], (text, ids)
-            n_found += len(found or [])
-            n_longest += len(longest)
-    assert n_found > 0.9 * n_longest
-
-
-def test_certain_tokens_where_words_and_names_are_cut_out_before_ends_are(scaled: Any, rng: random.Random) -> None:
-    texts = continuations("ab 1", 4)
-    n_found = n_longest = 0
-    for _ in range(scaled(40)):
-        tokenizer = spaced_tokenizer(rng, "ab 1", rng.choice(CUT))
-        tokenizer = with_names(
-            tokenizer, ["".join(rng.choices("ab1", k=rng.randint(1, 3))) for _ in range(rng.randrange(3))]
-        )
+    for _ in range(scaled(50)):
+        tokenizer = spaced_tokenizer(rng, "ab 1", rng.choice(patterns))
+        names = ["".join(rng.choices("ab1", k=rng.randint(1, 3))) for _ in range(rng.randint(0, n_names))]
+        tokenizer = with_names(tokenizer, names)
         for _ in range(4):
-            text = "".join(rng.choices("ab 1 ", k=rng.randint(1, 7)))
+            text = "".join(rng.choices("ab 1 ", k=rng.randint(1, 8)))
             ids = tokenizer.encode(text)
             longest = common(ids, [tokenizer.encode(text + more) for more in texts])
             found = tokenizer._parts.certain_tokens(text.encode(), first_bytes=flags("ab 1"))

@@ -61,17 +61,6 @@ def test_sentences_are_those_of_larks_complete_parser(
     assert n_greedy > 0
 
 
-def test_keywords_may_end_inside_names(compiler: llmask.Compiler) -> None:
-    text = 'start: "ab" /[ab]+/ | /a+/ "b"'
-    assert compiler.lark(text, lexer="exact").accepts(b"aba")
-    assert compiler.lark(text, lexer="exact").accepts(b"aab")
-
-
-def test_lexers_have_names(compiler: llmask.Compiler) -> None:
-    with pytest.raises(llmask.GrammarError, match='lexer is "greedy" or "exact"'):
-        compiler.lark('start: "a"', lexer="longest")
-
-
 def test_lazy_rules_are_refused(compiler: llmask.Compiler) -> None:
     with pytest.raises(llmask.GrammarError, match="is lazy: it ends where it can"):
         compiler.lark('%llguidance {}\nstart: text "b"\ntext[lazy]: /[ab]*b/', lexer="exact")

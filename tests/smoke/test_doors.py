@@ -28,13 +28,9 @@ from tests.reference.definition import read_mask
 from tests.unit.compiling.saved_grammars import SCHEMAS as SAVED
 from tests.unit.frontends.json_schema.keyword_cases import CASES as KEYWORDS
 
+TOKENIZER = "default_tokenizer"  # of `compiler`
 OWN = expected("own", "flexible", "default")
 TEXTS = [name for name, path in ready_files().items() if path.suffix != ".json"]
-
-
-@pytest.fixture(scope="module")
-def compiler(default_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(default_tokenizer)
 
 
 @pytest.fixture(scope="module")

@@ -6,19 +6,15 @@ Most are whole tests of other files, which are run here, too.
 from __future__ import annotations
 
 import random
-from typing import Any
 
-import pytest
-
-import llmask
 from tests.properties import test_bpe
 from tests.unit.kernels.parser import test_earley_step
 
 # isort: split
 from tests.unit.encoders.test_bpe import test_a_half_that_was_merged_waits_for_the_rank_of_its_new_pair  # noqa: F401
 from tests.unit.encoders.test_spm import (
+    test_merging_equals_the_definition,  # noqa: F401
     test_sums_of_scores_are_rounded_as_the_library_of_the_model_rounds_them,  # noqa: F401
-    test_the_highest_score_goes_first,  # noqa: F401
 )
 from tests.unit.kernels.finish.test_successors import test_tokens_with_the_same_bytes_fit_the_same_budgets  # noqa: F401
 from tests.unit.kernels.lexeme_masks.test_delta_walk import (
@@ -44,10 +40,7 @@ from tests.unit.mask.test_apply import (
 )
 from tests.unit.matching.test_finish import test_what_is_opened_late_is_closed_in_time  # noqa: F401
 
-
-@pytest.fixture(scope="module")
-def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(tiny_tokenizer)
+TOKENIZER = "tiny_tokenizer"  # of `compiler`
 
 
 def test_merges_in_any_order(rng: random.Random) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from bench import fetch, vocabularies
 from bench.data import MASKBENCH
 from llmask.errors import LlmaskError
 from llmask.tokenizer.token_sources import DEFAULT_FILE
+from tests.processes import fresh_python
 
 COUNTED = ["BFCL_java_12", "Github_easy---o79477", "JME_0"]  # in the order of their files
 OTHERS = ["BFCL_java_1", "BFCL_java_4"]
@@ -149,15 +148,11 @@ def test_data_are_looked_for_where_they_were_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_benchmark_runs_on_what_was_fetched(checkout: Path, tmp_path: Path, project_root: Path) -> None:
+def test_the_benchmark_runs_on_what_was_fetched(checkout: Path, tmp_path: Path) -> None:
     pytest.importorskip("tiktoken", reason="documents are tokenized by tiktoken: pip install '.[test]'")
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        variables = os.environ | {"LLMASK_SHARED": str(tmp_path / "out")}
-        command = [sys.executable, "-m", *arguments]
-        return subprocess.run(
-            command, cwd=project_root, env=variables, capture_output=True, text=True, check=False, timeout=600
-        )
+        return fresh_python("-m", *arguments, LLMASK_SHARED=str(tmp_path / "out"))
 
     fetched = run("bench.fetch", str(checkout), "--output", str(tmp_path / "out"))
     assert fetched.returncode == 0, fetched.stderr

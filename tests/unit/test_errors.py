@@ -128,29 +128,9 @@ WRONG: list[tuple[Callable[[Any, Any], Any], list[Any], str]] = [
         "a matcher is a Matcher, not {}\n  give what g.matcher() made",
     ),
     (
-        lambda m, _: llmask.fill_bitmasks([llmask.CompiledGrammar(m.grammar)], zeros(2, 10)),
-        [None],
-        "a matcher is a Matcher, not CompiledGrammar\n  give what g.matcher() made",
-    ),
-    (
-        lambda m, _: llmask.fill_bitmasks(m, zeros(2, 10)),
-        [None],
-        "matchers are a sequence, not Matcher\n  give a list",
-    ),
-    (
         lambda m, rows: llmask.fill_bitmasks([m], zeros(2, 10), rows=rows),
         [[0, 1]],
         "1 matchers, but 2 rows\n  give one row for each matcher",
-    ),
-    (
-        lambda m, rows: llmask.fill_bitmasks([m, m.fork()], zeros(2, 10), rows=rows),
-        [[1, 1]],
-        "a row is given twice: [1, 1]\n  give each matcher a row of its own",
-    ),
-    (
-        lambda m, rows: llmask.fill_bitmasks([m], zeros(2, 10), rows=rows),
-        [[2]],
-        "row 2 is not in a bitmask of 2 rows\n  rows count from 0; give one for each matcher",
     ),
 ]
 REFUSED: list[tuple[Callable[[Any, Any], Any], Any, str]] = [

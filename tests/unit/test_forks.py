@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import random
-import subprocess
-import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -20,6 +18,7 @@ from llmask import forks
 from llmask.compiling import stores
 from llmask.kernels.machine import compiling, jit
 from llmask.tokenizer import tokenizer as tokenizer_module
+from tests.processes import fresh_python
 from tests.unit import forked
 
 CAN_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
@@ -39,12 +38,10 @@ def child_says(ask):
 """
 
 
-def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A process of its own, because forking beside threads is a warning, and warnings are errors here."""
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
+def check(root: Path, *arguments: str) -> None:
+    """Run a process of its own, because forking beside threads is a warning, and warnings are errors here."""
+    found = fresh_python(*arguments, folder=root)
+    assert found.returncode == 0, found.stdout + found.stderr
 
 
 @CAN_FORK
@@ -52,8 +49,7 @@ def test_a_child_of_a_parent_whose_threads_build_comes_to_its_end(
     project_root: Path, costly: Callable[[int], int]
 ) -> None:
     # two of three hung for ever: the thread that held the store's lock is not there in the child
-    found = run(project_root, "-m", "tests.unit.forked", str(costly(4)))
-    assert found.returncode == 0, found.stdout + found.stderr
+    check(project_root, "-m", "tests.unit.forked", str(costly(4)))
 
 
 @CAN_FORK
@@ -71,8 +67,7 @@ threading.Thread(target=lambda: __import__("lark")).start()
 time.begun.wait()
 sys.exit(child_says(lambda: "lark" in sys.modules) != 7)
 """
-    found = run(project_root, "-c", BEGIN + script)
-    assert found.returncode == 0, found.stdout + found.stderr
+    check(project_root, "-c", BEGIN + script)
 
 
 @CAN_FORK
@@ -101,8 +96,7 @@ for place, kind in enumerate((forks.KERNELS, forks.STORE, forks.SENTENCES, forks
     other.join()
     assert taken == [True] * 4, taken  # the parent's are open, too
 """
-    found = run(project_root, "-c", BEGIN + script)
-    assert found.returncode == 0, found.stderr
+    check(project_root, "-c", BEGIN + script)
 
 
 @CAN_FORK
@@ -139,8 +133,7 @@ has_begun.wait()
 assert child_says(use) == 7
 thread.join()
 """
-    found = run(project_root, "-c", BEGIN + script)
-    assert found.returncode == 0, found.stderr
+    check(project_root, "-c", BEGIN + script)
 
 
 @CAN_FORK
@@ -162,8 +155,7 @@ signal.alarm(40)
 import server
 assert answers == [7]
 """
-    found = run(project_root, "-c", BEGIN + script)
-    assert found.returncode == 0, found.stderr
+    check(project_root, "-c", BEGIN + script)
 
 
 @CAN_FORK
@@ -184,8 +176,7 @@ has_begun.wait()
 assert child_says(lambda: Slow().value == 3) == 7
 thread.join()
 """
-    found = run(project_root, "-c", BEGIN + script)
-    assert found.returncode == 0, found.stderr
+    check(project_root, "-c", BEGIN + script)
 
 
 def test_threads_that_make_a_value_together_get_the_same_one() -> None:

@@ -13,11 +13,6 @@ from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.errors import GrammarError, GrammarWarning, LimitExceeded, TokenRejected, UnsatisfiableSchema
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
-
-
 def check(grammar: CompiledGrammar, accepted: str, rejected: str) -> None:
     """Texts are separated by a bar; an empty one is the empty text."""
     for text in accepted.split("|"):

@@ -6,17 +6,11 @@ import copy
 import json
 import pickle
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
 from llmask import Compiler
 from llmask.asking import ambiguity
-
-
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
 
 
 @pytest.mark.parametrize(

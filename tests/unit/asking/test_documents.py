@@ -17,6 +17,7 @@ from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.kernels.mask.configurations import REFUSED
 from llmask.kernels.tables.operations import Operation
 from llmask.matching.ahead import is_missing
+from tests.unit.asking.test_warming import assert_same_masks, missing_steps
 
 PERSON: dict[str, Any] = {
     "type": "object",
@@ -92,15 +93,6 @@ def test_what_is_large_is_begun(compiler: llmask.Compiler) -> None:
     assert found[2] == "{}"
 
 
-def missing_steps(grammar: CompiledGrammar, text: str) -> list[int]:
-    matcher, found = grammar.matcher(), []
-    for number, token in enumerate(grammar.tokenizer.encode(text)):
-        if is_missing(matcher._sequence):
-            found.append(number)
-        matcher.accept_token(token)
-    return found
-
-
 def test_masks_are_there_and_the_same(compiler: llmask.Compiler) -> None:
     text = '{"name": "Ada", "kind": "child", "address": {"city": "Ely"}}'
     read, plain = compiler.json_schema(PERSON), compiler.json_schema(PERSON)
@@ -108,15 +100,7 @@ def test_masks_are_there_and_the_same(compiler: llmask.Compiler) -> None:
     assert done.explored == 1.0
     assert done.n_masks > 50
     assert len(missing_steps(plain, text)) > 2 * len(missing_steps(read, text))
-    given, expected = (llmask.allocate_bitmask(1, compiler.tokenizer.vocab_size) for _ in range(2))
-    one, other = read.matcher(), plain.matcher()
-    for token in [*compiler.tokenizer.encode(text), None]:
-        one.fill_bitmask(given)
-        other.fill_bitmask(expected)
-        assert np.array_equal(given, expected)
-        if token is not None:
-            one.accept_token(token)
-            other.accept_token(token)
+    assert_same_masks(read, plain, text)
 
 
 def test_what_is_hard_to_write_is_begun(compiler: llmask.Compiler) -> None:

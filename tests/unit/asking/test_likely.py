@@ -14,11 +14,6 @@ from llmask.grammar.tails import Network
 from llmask.regex.notation import words_of
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
-
-
 def likely(grammar: CompiledGrammar) -> Likely:
     return Likely(grammar._loaded.store, grammar._loaded.own_rules, grammar._loaded.is_json)
 

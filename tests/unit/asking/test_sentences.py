@@ -25,11 +25,6 @@ SIX: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -90,18 +90,23 @@ def test_other_vocabularies(request: pytest.FixtureRequest, tokenizer: str) -> N
     assert len(missing_steps(grammar, text)) < len(ids_of(grammar, text)) / 10
 
 
+def assert_same_masks(first: CompiledGrammar, second: CompiledGrammar, text: str) -> None:
+    one, other = first.matcher(), second.matcher()
+    masks = llmask.allocate_bitmask(2, first.tokenizer.vocab_size)
+    for token in [*first.tokenizer.encode(text), None]:
+        one.fill_bitmask(masks, 0)
+        other.fill_bitmask(masks, 1)
+        assert np.array_equal(masks[0], masks[1])
+        if token is not None:
+            one.accept_token(token)
+            other.accept_token(token)
+
+
 def test_masks_are_the_same(compiler: llmask.Compiler, default_tokenizer: Any) -> None:
     warmed, plain = compiler.json_schema(PERSON), llmask.Compiler(default_tokenizer).json_schema(PERSON)
     warmed.warm()
     for document in DOCUMENTS:
-        one, other = warmed.matcher(), plain.matcher()
-        masks = llmask.allocate_bitmask(2, default_tokenizer.vocab_size)
-        for token in default_tokenizer.encode(json.dumps(document)):
-            one.fill_bitmask(masks, 0)
-            other.fill_bitmask(masks, 1)
-            assert np.array_equal(masks[0], masks[1])
-            one.accept_token(token)
-            other.accept_token(token)
+        assert_same_masks(warmed, plain, json.dumps(document))
 
 
 @pytest.mark.long

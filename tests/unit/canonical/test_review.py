@@ -7,16 +7,12 @@ import pytest
 import llmask
 from llmask.canonical import states
 from tests.reference.definition import read_mask
+from tests.unit.matching.test_healing import texts
 
 
 @pytest.fixture(scope="module")
 def compiler() -> llmask.Compiler:
     return llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
-
-
-def texts(matcher: llmask.Matcher) -> set[bytes]:
-    tokenizer = matcher.grammar.tokenizer
-    return {tokenizer.token_bytes(token) for token in read_mask(matcher, tokenizer.vocab_size)}
 
 
 def test_a_beginning_that_cannot_go_on_is_refused(compiler: llmask.Compiler) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,21 +11,14 @@ import pytest
 from llmask.cli import main
 from llmask.cli.bench import load_bench, reference_of
 from llmask.errors import LlmaskError
+from tests.processes import fresh_python
 
 # A whole measurement with as little as there is: two of our own cases, one run, no shared data.
 SMALLEST = ("bench", "--against", "", "--limit", "2", "--repeat", "1")
 
 
 def run(root: Path, shared: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "llmask", *arguments],
-        cwd=root,
-        env=os.environ | {"LLMASK_SHARED": str(shared)} | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+    return fresh_python("-m", "llmask", *arguments, folder=root, LLMASK_SHARED=str(shared), **variables)
 
 
 @pytest.mark.long

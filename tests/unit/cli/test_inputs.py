@@ -39,18 +39,14 @@ def test_exactly_one_grammar_must_be_given(arguments: tuple[str, ...], capsys: p
 
 
 def test_a_regex_is_compiled(byte_tokenizer: Any) -> None:
-    matcher = compile_grammar(byte_tokenizer, parse("--regex", "ab?")).matcher()
-    matcher.accept_bytes(b"ab")
-    assert matcher.is_accepting()
+    assert compile_grammar(byte_tokenizer, parse("--regex", "ab?")).accepts(b"ab")
 
 
 @pytest.mark.parametrize("option", ["--gbnf", "--ebnf"])
 def test_a_grammar_is_read_from_its_file(byte_tokenizer: Any, tmp_path: Path, option: str) -> None:
     path = tmp_path / "a.bnf"
     path.write_text('root ::= "é" | "b" root', encoding="utf-8")
-    matcher = compile_grammar(byte_tokenizer, parse(option, str(path))).matcher()
-    matcher.accept_bytes("bé".encode())
-    assert matcher.is_accepting()
+    assert compile_grammar(byte_tokenizer, parse(option, str(path))).accepts("bé".encode())
     path.write_bytes(b'root ::= "\xff"')
     with pytest.raises(GrammarError, match="not UTF-8"):
         compile_grammar(byte_tokenizer, parse(option, str(path)))
@@ -76,9 +72,7 @@ def test_lark_grammars_take_a_lexer_and_warn_on_standard_error(
 
 
 def test_a_ready_grammar_is_found_by_its_name(byte_tokenizer: Any) -> None:
-    matcher = compile_grammar(byte_tokenizer, parse("--grammar", "arithmetic")).matcher()
-    matcher.accept_bytes(b"1 + x")
-    assert matcher.is_accepting()
+    assert compile_grammar(byte_tokenizer, parse("--grammar", "arithmetic")).accepts(b"1 + x")
     with pytest.raises(GrammarError, match="there is no ready grammar"):
         compile_grammar(byte_tokenizer, parse("--grammar", "aritmetic"))
 
@@ -87,9 +81,7 @@ def test_a_lark_grammar_imports_files_beside_it(byte_tokenizer: Any, tmp_path: P
     path = tmp_path / "a.lark"
     path.write_text('%import .words.WORD\nstart: WORD "!"\n')
     (tmp_path / "words.lark").write_text('WORD: "é"+\n', encoding="utf-8")
-    matcher = compile_grammar(byte_tokenizer, parse("--lark", str(path))).matcher()
-    matcher.accept_bytes("éé!".encode())
-    assert matcher.is_accepting()
+    assert compile_grammar(byte_tokenizer, parse("--lark", str(path))).accepts("éé!".encode())
     path.write_text("start: WORT\n")
     with pytest.raises(GrammarError) as caught:
         compile_grammar(byte_tokenizer, parse("--lark", str(path)))
@@ -100,9 +92,7 @@ def test_a_lark_grammar_imports_files_beside_it(byte_tokenizer: Any, tmp_path: P
 def test_a_schema_is_read_from_its_file(byte_tokenizer: Any, tmp_path: Path, whitespace: str, text: bytes) -> None:
     path = tmp_path / "a.json"
     path.write_text('{"properties": {"a": {"const": 1}}, "required": ["a"], "type": "object"}')
-    matcher = compile_grammar(byte_tokenizer, parse("--schema", str(path), "--whitespace", whitespace)).matcher()
-    matcher.accept_bytes(text)
-    assert matcher.is_accepting()
+    assert compile_grammar(byte_tokenizer, parse("--schema", str(path), "--whitespace", whitespace)).accepts(text)
 
 
 def test_every_option_of_a_schema_has_an_argument(byte_tokenizer: Any, tmp_path: Path) -> None:
@@ -127,9 +117,7 @@ def test_every_option_of_a_schema_has_an_argument(byte_tokenizer: Any, tmp_path:
         ("--dialect", "openapi-3.0"): b'{"n":null}',
     }
     for arguments, text in cases.items():
-        matcher = compile_grammar(byte_tokenizer, parse("--schema", str(path), *arguments)).matcher()
-        matcher.accept_bytes(text)
-        assert matcher.is_accepting()
+        assert compile_grammar(byte_tokenizer, parse("--schema", str(path), *arguments)).accepts(text)
 
 
 def test_references_may_name_registered_files(byte_tokenizer: Any, tmp_path: Path) -> None:
@@ -254,14 +242,12 @@ def test_structural_tags_and_tools_are_read_from_files(byte_tokenizer: Any, tmp_
     path = tmp_path / "a.json"
     tag = {"type": "tag", "begin": "<", "content": {"type": "regex", "pattern": "[0-9]+"}, "end": ">"}
     path.write_text(json.dumps({"type": "structural_tag", "format": tag}))
-    matcher = compile_grammar(byte_tokenizer, parse("--structural-tag", str(path))).matcher()
-    matcher.accept_bytes(b"<12>")
-    assert matcher.is_accepting()
+    assert compile_grammar(byte_tokenizer, parse("--structural-tag", str(path))).accepts(b"<12>")
     path.write_text(json.dumps([{"name": "now"}, {"name": "then"}]))
     options = ("--tool-model", "qwen-3", "--tool-choice", "now", "--one-tool-call", "--reasoning", "open")
-    matcher = compile_grammar(byte_tokenizer, parse("--tools", str(path), *options)).matcher()
-    matcher.accept_bytes(b'Hm.</think>\n\n<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>')
-    assert matcher.is_accepting()
+    assert compile_grammar(byte_tokenizer, parse("--tools", str(path), *options)).accepts(
+        b'Hm.</think>\n\n<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>'
+    )
     path.write_text("[{}]")
     with pytest.raises(GrammarError) as caught:
         compile_grammar(byte_tokenizer, parse("--tools", str(path)))
@@ -274,9 +260,7 @@ def test_structural_tags_and_tools_are_read_from_files(byte_tokenizer: Any, tmp_
 def test_tools_may_be_the_answer_of_a_server(byte_tokenizer: Any, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"tools": [{"name": "now", "inputSchema": {"type": "object"}}]}))
-    matcher = compile_grammar(byte_tokenizer, parse("--tools", str(path))).matcher()
-    matcher.accept_bytes(b'{"name": "now", "parameters": {}}')
-    assert matcher.is_accepting()
+    assert compile_grammar(byte_tokenizer, parse("--tools", str(path))).accepts(b'{"name": "now", "parameters": {}}')
 
 
 SCHEMA = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}

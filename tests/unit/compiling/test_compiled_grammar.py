@@ -18,14 +18,10 @@ from tests.reference.definition import read_mask
 from tests.reference.engine.mask import Engine
 from tests.reference.regex_nodes import RegexNodes
 
+TOKENIZER = "tiny_tokenizer"  # of `store`
 NOTHING = (
     "no document fulfils the grammar\n  look for contradictory bounds, or for a part that requires itself without end"
 )
-
-
-@pytest.fixture(scope="module")
-def store(tiny_tokenizer: Any) -> Store:
-    return Store(tiny_tokenizer, llmask.Limits())
 
 
 def call_itself(rules: Rules, a: int) -> None:

@@ -16,6 +16,7 @@ from llmask.compiling.made_grammar import MadeGrammar
 from llmask.compiling.making import made
 from tests.unit.compiling.saved_grammars import same, walk_together
 
+TOKENIZER = "tiny_tokenizer"  # of `compiler`
 OBJECT = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
 Make = Callable[[llmask.Compiler], llmask.CompiledGrammar]
 PARTS: dict[str, tuple[Make, list[str], list[str]]] = {
@@ -42,11 +43,6 @@ PARTS: dict[str, tuple[Make, list[str], list[str]]] = {
     "repeated": (lambda c: c.choice(["ab", "c"]).repeat(1, 3), ["abc", "c"], ["", "cccc"]),
     "a ready grammar": (lambda c: c.grammar("semver"), ["1.2.3"], ["1.2."]),
 }
-
-
-@pytest.fixture(scope="module")
-def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(tiny_tokenizer)
 
 
 @pytest.mark.parametrize("lexer", ["greedy", "exact"])

@@ -17,10 +17,7 @@ import llmask
 from llmask.frontends.json_schema import SchemaOptions
 from tests.reference.definition import read_mask
 
-
-@pytest.fixture(scope="module")
-def compiler(tiny_tokenizer: Any) -> Any:
-    return llmask.Compiler(tiny_tokenizer)
+TOKENIZER = "tiny_tokenizer"  # of `compiler`
 
 
 def test_equal_arguments_give_the_same_grammar(compiler: Any) -> None:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import llmask
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.compiling.making import made
 from llmask.compiling.recipes import Recipe
 from tests.reference.definition import read_mask
 
-
-@pytest.fixture(scope="module")
-def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(tiny_tokenizer)
+TOKENIZER = "tiny_tokenizer"  # of `compiler`
 
 
 def test_every_grammar_of_a_compiler_keeps_its_recipe(compiler: llmask.Compiler) -> None:

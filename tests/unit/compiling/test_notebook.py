@@ -7,10 +7,7 @@ import pytest
 import llmask
 from tests.unit.web_page import HOSTILE, texts_of
 
-
-@pytest.fixture(scope="module")
-def compiler() -> llmask.Compiler:
-    return llmask.Compiler(llmask.Tokenizer.default())
+TOKENIZER = "default_tokenizer"  # of `compiler`
 
 
 def test_what_a_grammar_shows(compiler: llmask.Compiler) -> None:

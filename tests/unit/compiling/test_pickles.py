@@ -17,19 +17,17 @@ import pytest
 
 import llmask
 from llmask.compiling.made_grammar import MadeGrammar
+from tests.processes import side_by_side
 from tests.reference.definition import read_mask
 from tests.unit.compiling.saved_grammars import KINDS, OBJECT, imported, same, walk_together
+
+TOKENIZER = "tiny_tokenizer"  # of `compiler`
 
 pytestmark = pytest.mark.filterwarnings("ignore::llmask.GrammarWarning")
 
 
 def sent(value: Any, protocol: int | None = None) -> Any:
     return pickle.loads(pickle.dumps(value, protocol))
-
-
-@pytest.fixture(scope="module")
-def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(tiny_tokenizer)
 
 
 @pytest.fixture(scope="module")
@@ -191,11 +189,7 @@ def test_threads_may_unpickle_side_by_side(fresh: Any) -> None:
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=load, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    side_by_side(load, range(8))
     assert not errors
     assert len({id(matcher.grammar.store) for _, matcher in found}) == 1
     assert len({id(matcher.grammar.tokenizer) for _, matcher in found}) == 1

@@ -12,13 +12,9 @@ from llmask.compiling.sources import ready_files, ready_folder
 from llmask.errors import GrammarError
 from tests.unit.judges import JUDGES, judge_of
 
+TOKENIZER = "default_tokenizer"  # of `compiler`
 TEXTS = [name for name, path in ready_files().items() if path.suffix != ".json"]
 N_SAMPLES = 200  # of each grammar, beside its judge
-
-
-@pytest.fixture(scope="module")
-def compiler(default_tokenizer: Any) -> Compiler:
-    return Compiler(default_tokenizer)
 
 
 def test_grammars_are_found_by_name(compiler: Compiler) -> None:

@@ -10,11 +10,6 @@ import llmask
 from tests.contract.response_formats import CASES, LARK, SCHEMA
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(byte_tokenizer)
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_texts_are_allowed_or_not(compiler: llmask.Compiler, name: str) -> None:
     case = CASES[name]

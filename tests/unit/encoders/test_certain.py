@@ -15,48 +15,46 @@ from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, TokenType, from_bytes
 
 
-@pytest.fixture(scope="module")
-def tokenizer() -> llmask.Tokenizer:
-    return llmask.Tokenizer.default()
-
-
 @pytest.mark.parametrize(
     ("prompt", "kept"),
     [("The name", "The"), ("http:", "http"), ("Hello world ", "Hello world"), ("a  ", "a"), ("", ""), ("don'", "don")],
 )
-def test_the_last_word_is_given_back(tokenizer: llmask.Tokenizer, prompt: str, kept: str) -> None:
-    ids, prefix = tokenizer.heal(tokenizer.encode(prompt))
-    assert tokenizer.decode(ids) == kept
+def test_the_last_word_is_given_back(default_tokenizer: llmask.Tokenizer, prompt: str, kept: str) -> None:
+    ids, prefix = default_tokenizer.heal(default_tokenizer.encode(prompt))
+    assert default_tokenizer.decode(ids) == kept
     assert kept.encode() + prefix == prompt.encode()
 
 
-def test_every_later_text_keeps_what_is_kept(tokenizer: llmask.Tokenizer) -> None:
+def test_every_later_text_keeps_what_is_kept(default_tokenizer: llmask.Tokenizer) -> None:
     for prompt in ("if x:\n    ", "1234", "日本", "naïve caf", '{"a": ', "  \n ", "it'", "...", "x\u00a0"):
-        ids, prefix = tokenizer.heal(tokenizer.encode(prompt))
+        ids, prefix = default_tokenizer.heal(default_tokenizer.encode(prompt))
         for later in ("", "a", " b", "'s", "s", "\n", "  c", '"', "12", "é", "語", "\n\n", ".", "ll", " \n"):
-            assert tokenizer.encode(prompt + later)[: len(ids)] == ids, (prompt, later)
-        assert tokenizer.decode_bytes(ids) + prefix == prompt.encode()
+            assert default_tokenizer.encode(prompt + later)[: len(ids)] == ids, (prompt, later)
+        assert default_tokenizer.decode_bytes(ids) + prefix == prompt.encode()
 
 
-def test_special_tokens_are_kept(tokenizer: llmask.Tokenizer) -> None:
-    special = tokenizer.special_ids[0]
-    assert tokenizer.heal([*tokenizer.encode("a"), special]) == ([*tokenizer.encode("a"), special], b"")
-    ids, prefix = tokenizer.heal([special, *tokenizer.encode("name")])
+def test_special_tokens_are_kept(default_tokenizer: llmask.Tokenizer) -> None:
+    special = default_tokenizer.special_ids[0]
+    assert default_tokenizer.heal([*default_tokenizer.encode("a"), special]) == (
+        [*default_tokenizer.encode("a"), special],
+        b"",
+    )
+    ids, prefix = default_tokenizer.heal([special, *default_tokenizer.encode("name")])
     assert (ids, prefix) == ([special], b"name")
 
 
-def test_tokens_that_are_no_encoding_are_given_back(tokenizer: llmask.Tokenizer) -> None:
-    letters = [tokenizer.encode(letter)[0] for letter in "name"]
-    assert tokenizer.heal(letters) == ([], b"name")
+def test_tokens_that_are_no_encoding_are_given_back(default_tokenizer: llmask.Tokenizer) -> None:
+    letters = [default_tokenizer.encode(letter)[0] for letter in "name"]
+    assert default_tokenizer.heal(letters) == ([], b"name")
 
 
-def test_half_a_character(tokenizer: llmask.Tokenizer) -> None:
+def test_half_a_character(default_tokenizer: llmask.Tokenizer) -> None:
     data = "x = 語".encode()[:-1]
-    found = tokenizer._parts.certain_tokens(data)
+    found = default_tokenizer._parts.certain_tokens(data)
     assert found is not None
     for later in ("\u8a9e", "\u8a9f", "\u8a80"):
         text = data + later.encode()[2:]
-        assert tokenizer.encode(text.decode())[: len(found)] == found
+        assert default_tokenizer.encode(text.decode())[: len(found)] == found
 
 
 def test_other_encoders_say_so() -> None:
@@ -65,27 +63,27 @@ def test_other_encoders_say_so() -> None:
         tokenizer.heal([0])
 
 
-def test_words_that_are_final_are_not_looked_at(tokenizer: llmask.Tokenizer) -> None:
-    encoder = tokenizer._parts.word_encoder
+def test_words_that_are_final_are_not_looked_at(default_tokenizer: llmask.Tokenizer) -> None:
+    encoder = default_tokenizer._parts.word_encoder
     assert encoder is not None
     assert last_restart(encoder, b"some text, more te") == len("some text, more")
     assert last_restart(encoder, b"word") == 0
 
 
-def test_nodes_of_the_trie(tokenizer: llmask.Tokenizer) -> None:
-    trie = tokenizer._parts.trie
+def test_nodes_of_the_trie(default_tokenizer: llmask.Tokenizer) -> None:
+    trie = default_tokenizer._parts.trie
     node = find_node(trie, b"the")
-    assert tokenizer.token_bytes(int(trie.token[node])) == b"the"
+    assert default_tokenizer.token_bytes(int(trie.token[node])) == b"the"
     assert find_node(trie, b"\x00\x01qqqq") == -1
 
 
-def test_long_runs_of_blanks_are_given_back(tokenizer: llmask.Tokenizer) -> None:
+def test_long_runs_of_blanks_are_given_back(default_tokenizer: llmask.Tokenizer) -> None:
     """Thousands of tokens begin with a blank: 3,000 blanks were encoded in front of each, for minutes."""
-    ids = tokenizer.encode("a" + " " * 3000)
-    kept, prefix = tokenizer.heal(ids)
-    assert kept == tokenizer.encode("a")
+    ids = default_tokenizer.encode("a" + " " * 3000)
+    kept, prefix = default_tokenizer.heal(ids)
+    assert kept == default_tokenizer.encode("a")
     assert prefix == b" " * 3000
-    assert len(tokenizer.heal(tokenizer.encode("a" * 400))[0]) > 150
+    assert len(default_tokenizer.heal(default_tokenizer.encode("a" * 400))[0]) > 150
 
 
 @pytest.mark.parametrize("names", [[], ["[x]"], ["b", "[x]"]])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import threading
 import weakref
 
 import numpy as np
@@ -25,6 +24,7 @@ from llmask.kernels.encoders.double_array import BASE_SHIFT, ENDING_MASK, ENDING
 from llmask.kernels.encoders.piece_slots import RoomSlot
 from llmask.vocabulary.strings import make_table, read_charsmap
 from llmask.vocabulary.vocabulary import EncoderData, find_special, freeze_vocabulary, from_bytes
+from tests.processes import side_by_side
 from tests.unit.vocabulary.charsmap_files import charsmap_bytes
 
 
@@ -173,11 +173,7 @@ def test_threads_have_rooms_of_their_own(encoder: PieceEncoder) -> None:
             if encoder.encode(texts[i % 4]) != expected[i % 4]:
                 wrong.append(texts[i % 4])
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    side_by_side(work, range(4))
     assert wrong == []
     assert 1 <= len(encoder._rooms) <= 4
 

@@ -20,11 +20,6 @@ SCHEMA = {
 }
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
-
-
 @pytest.fixture
 def matcher(compiler: Compiler) -> Any:
     matcher = compiler.json_schema(SCHEMA).matcher()

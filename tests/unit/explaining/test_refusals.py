@@ -107,11 +107,6 @@ def reason(compiler: Compiler, schema: Any, text: bytes, has_ended: bool = True)
     return Refusals(source).reason(Text(text, has_ended))
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
-
-
 @pytest.mark.parametrize(("schema", "document", "pointer", "keyword"), CASES)
 def test_each_keyword_is_told(compiler: Compiler, schema: Any, document: Any, pointer: str, keyword: str) -> None:
     found = reason(compiler, schema, json.dumps(document).encode())

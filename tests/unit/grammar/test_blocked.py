@@ -21,11 +21,6 @@ from llmask.regex.strings import Strings
 from llmask.store.store import Store
 
 
-@pytest.fixture(scope="module")
-def store(byte_tokenizer: Any) -> Store:
-    return Store(byte_tokenizer, llmask.Limits())
-
-
 def found(store: Store, text: str) -> tuple[list[tuple[str, str, str]], bool]:
     """Terminal, the one that it takes, the rule; and whether nothing is left."""
     lowered = compile_lark(store.nodes, text, llmask.Limits())

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-import llmask
 from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.frontends.json_schema import SchemaOptions, compile_schema
 from llmask.grammar.derivations import NOTHING, Derivations, Rests
@@ -15,11 +12,6 @@ from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
 from llmask.regex.strings import Strings
 from llmask.store.store import Store
-
-
-@pytest.fixture(scope="module")
-def store(byte_tokenizer: Any) -> Store:
-    return Store(byte_tokenizer, llmask.Limits())
 
 
 def derivations(store: Store, rules: Rules) -> Derivations:

@@ -21,11 +21,6 @@ from tests.reference.bnf import Texts, gbnf, random_rules
 from tests.reference.definition import all_strings
 
 
-@pytest.fixture(scope="module")
-def store(byte_tokenizer: Any) -> Store:
-    return Store(byte_tokenizer, llmask.Limits())
-
-
 def found(store: Store, rules: dict[str, Callable[[Callable[[str], Expression]], Expression]]) -> set[tuple[str, str]]:
     """Overlaps of rules whose lexemes are patterns."""
     written: dict[int, str] = {}

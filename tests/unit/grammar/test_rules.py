@@ -90,11 +90,6 @@ def random_rules(rng: random.Random, nodes: Any) -> Rules:
     return rules
 
 
-@pytest.fixture(scope="module")
-def store(byte_tokenizer: Any) -> Store:
-    return Store(byte_tokenizer, llmask.Limits())
-
-
 @pytest.mark.long
 def both_engines(
     store: Store, rng: random.Random, write: Callable[[random.Random, Any], Rules]

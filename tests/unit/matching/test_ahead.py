@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 import llmask
 from llmask.matching import ahead
+from tests.processes import side_by_side
 
 
 @pytest.fixture
@@ -88,11 +88,7 @@ def test_many_threads_ask(compiler: llmask.Compiler) -> None:
             llmask.Batch([matcher]).read_ahead()
         matchers.append(matcher)
 
-    threads = [threading.Thread(target=ask, args=(grammar,)) for grammar in grammars]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    side_by_side(ask, grammars)
     assert all(wait_until_read(matcher) for matcher in matchers)
 
 

@@ -14,6 +14,7 @@ from bench import budgets
 from llmask.matching.finish import Ends, ends_of
 from tests.reference.definition import read_mask
 
+TOKENIZER = "default_tokenizer"  # of `compiler`
 SCHEMA = {
     "type": "object",
     "properties": {
@@ -45,11 +46,6 @@ def nested(n_levels: int) -> dict[str, Any]:
     inner: dict[str, Any] = {"type": "string"} if n_levels == 1 else nested(n_levels - 1)
     properties = {"a": inner, "b": {"type": "string"}, "c": {"type": "integer"}}
     return {"type": "object", "properties": properties, "required": ["a", "b", "c"]}
-
-
-@pytest.fixture(scope="module")
-def compiler() -> llmask.Compiler:
-    return llmask.Compiler(llmask.Tokenizer.default())
 
 
 def written(matcher: Any, budget: int, rng: random.Random) -> int:

@@ -10,10 +10,7 @@ import pytest
 
 import llmask
 
-
-@pytest.fixture(scope="module")
-def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(tiny_tokenizer)
+TOKENIZER = "tiny_tokenizer"  # of `compiler`
 
 
 def matchers(compiler: llmask.Compiler, default_tokenizer: Any) -> dict[str, Any]:

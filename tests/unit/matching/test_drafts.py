@@ -12,6 +12,7 @@ import pytest
 import llmask
 from llmask.kernels.tables.operations import Operation
 
+TOKENIZER = "default_tokenizer"  # of `compiler`
 UNTOUCHED = 0x1234567
 SCHEMA = {
     "type": "object",
@@ -24,16 +25,6 @@ SCHEMA = {
     "additionalProperties": False,
 }
 Tree = tuple[list[int], list[int], list[int]]
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    return llmask.Tokenizer.default()
-
-
-@pytest.fixture(scope="module")
-def compiler(tokenizer: Any) -> Any:
-    return llmask.Compiler(tokenizer)
 
 
 def batch_for(matcher: Any, n_rows: int) -> Any:
@@ -100,9 +91,9 @@ def advanced(matcher: Any, tokens: list[int]) -> Any:
 
 
 def test_random_trees_equal_forks(
-    compiler: Any, tokenizer: Any, rng: random.Random, costly: Callable[[int], int]
+    compiler: Any, default_tokenizer: Any, rng: random.Random, costly: Callable[[int], int]
 ) -> None:
-    kinds = matchers(compiler, tokenizer)
+    kinds = matchers(compiler, default_tokenizer)
     for number in range(costly(2_000)):
         name = rng.choice(list(kinds))
         matcher = kinds[name]()
@@ -122,14 +113,14 @@ def test_random_trees_equal_forks(
         assert np.array_equal(wide, expected), (number, name)
 
 
-def test_what_is_not_built_is_built_by_the_walk(tokenizer: Any) -> None:
-    compiler = llmask.Compiler(tokenizer)
+def test_what_is_not_built_is_built_by_the_walk(default_tokenizer: Any) -> None:
+    compiler = llmask.Compiler(default_tokenizer)
     text = '{"name": "some", "kind": "ab", "sizes": [1, 12, -3]}'
-    tokens = [*tokenizer.encode(text), min(tokenizer.eos_ids)]
+    tokens = [*default_tokenizer.encode(text), min(default_tokenizer.eos_ids)]
     matcher = compiler.json_schema(SCHEMA).matcher()
     bitmask = batch_for(matcher, len(tokens) + 1)
     assert matcher.fill_drafts(bitmask, tokens) == len(tokens)
-    other = llmask.Compiler(tokenizer).json_schema(SCHEMA).matcher()
+    other = llmask.Compiler(default_tokenizer).json_schema(SCHEMA).matcher()
     for row, token in enumerate([*tokens, None]):
         words = batch_for(matcher, 1)
         other.fill_bitmask(words)
@@ -138,10 +129,10 @@ def test_what_is_not_built_is_built_by_the_walk(tokenizer: Any) -> None:
             other.accept_token(token)
 
 
-def test_tables_that_are_renewed_during_a_walk(tokenizer: Any) -> None:
+def test_tables_that_are_renewed_during_a_walk(default_tokenizer: Any) -> None:
     limits = llmask.Limits(renew_grammar_bytes=20_000)
-    matcher = llmask.Compiler(tokenizer, limits=limits).json_schema(SCHEMA).matcher()
-    twin = llmask.Compiler(tokenizer).json_schema(SCHEMA).matcher()
+    matcher = llmask.Compiler(default_tokenizer, limits=limits).json_schema(SCHEMA).matcher()
+    twin = llmask.Compiler(default_tokenizer).json_schema(SCHEMA).matcher()
     rng = random.Random(5)
     n_renewed = 0
     for _ in range(60):
@@ -154,9 +145,9 @@ def test_tables_that_are_renewed_during_a_walk(tokenizer: Any) -> None:
     assert n_renewed > 0
 
 
-def test_rows_behind_a_refused_draft_stay(compiler: Any, tokenizer: Any) -> None:
+def test_rows_behind_a_refused_draft_stay(compiler: Any, default_tokenizer: Any) -> None:
     matcher = compiler.choice(["yes", "no"]).matcher()
-    y, e, s = (tokenizer.encode(letter)[0] for letter in "yes")
+    y, e, s = (default_tokenizer.encode(letter)[0] for letter in "yes")
     bitmask = batch_for(matcher, 7)
     assert matcher.fill_drafts(bitmask, [y, e, y, s], row=1) == 2
     assert (bitmask[[0, 4, 5, 6]] == UNTOUCHED).all()
@@ -166,9 +157,9 @@ def test_rows_behind_a_refused_draft_stay(compiler: Any, tokenizer: Any) -> None
     assert matcher.tokens == []
 
 
-def test_a_limit_stops_a_walk_or_finishes(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    grammar = llmask.Compiler(tokenizer).json_schema(SCHEMA)
-    tokens = tokenizer.encode('{"name": "a')
+def test_a_limit_stops_a_walk_or_finishes(default_tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    grammar = llmask.Compiler(default_tokenizer).json_schema(SCHEMA)
+    tokens = default_tokenizer.encode('{"name": "a')
     build = type(grammar._loaded.generation).run
 
     def limited(generation: Any, operation: int, *arguments: Any, **more: Any) -> int:

@@ -15,17 +15,13 @@ from llmask.kernels.tables.operations import Operation
 from llmask.matching.finish import ends_of
 from tests.reference.definition import read_mask
 
+TOKENIZER = "tiny_tokenizer"  # of `compiler`
 SCHEMAS: list[Any] = [
     {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["b"]},
     {"type": "array", "items": {"type": ["string", "null"]}, "maxItems": 3, "uniqueItems": True},
     {"type": "string", "pattern": "^(ab|cd)*é?$", "maxLength": 12},
     {"anyOf": [{"type": "number"}, {"enum": [[], {}, "x"]}]},
 ]
-
-
-@pytest.fixture(scope="module")
-def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(tiny_tokenizer)
 
 
 @pytest.mark.long

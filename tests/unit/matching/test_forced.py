@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 import llmask
 from llmask.matching.forced import find_forced, items_of
 
+TOKENIZER = "default_tokenizer"  # of `compiler`
 SCHEMA = {
     "type": "object",
     "properties": {"name": {"enum": ["one hundred", "two"]}},
     "required": ["name"],
     "additionalProperties": False,
 }
-
-
-@pytest.fixture(scope="module")
-def compiler() -> llmask.Compiler:
-    return llmask.Compiler(llmask.Tokenizer.default())
 
 
 def test_forced_tokens_are_those_of_the_encoding(compiler: llmask.Compiler) -> None:

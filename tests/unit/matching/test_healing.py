@@ -7,10 +7,7 @@ import pytest
 import llmask
 from tests.reference.definition import read_mask
 
-
-@pytest.fixture(scope="module")
-def compiler() -> llmask.Compiler:
-    return llmask.Compiler(llmask.Tokenizer.default())
+TOKENIZER = "default_tokenizer"  # of `compiler`
 
 
 def texts(matcher: llmask.Matcher) -> set[bytes]:

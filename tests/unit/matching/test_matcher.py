@@ -10,12 +10,8 @@ import pytest
 import llmask
 from tests.reference.definition import read_mask
 
+TOKENIZER = "tiny_tokenizer"  # of `compiler`
 EOS = 1
-
-
-@pytest.fixture(scope="module")
-def compiler(tiny_tokenizer: Any) -> Any:
-    return llmask.Compiler(tiny_tokenizer)
 
 
 def token_of(data: bytes) -> int:

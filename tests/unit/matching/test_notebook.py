@@ -12,10 +12,7 @@ import llmask
 from llmask.matching.notebook import MOST_BYTES, by_property, next_tokens_view
 from tests.unit.web_page import HOSTILE, texts_of
 
-
-@pytest.fixture(scope="module")
-def compiler() -> llmask.Compiler:
-    return llmask.Compiler(llmask.Tokenizer.default())
+TOKENIZER = "default_tokenizer"  # of `compiler`
 
 
 def test_a_text_is_cut_where_another_property_begins() -> None:

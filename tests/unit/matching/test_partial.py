@@ -8,17 +8,12 @@ import pickle
 import random
 from typing import Any
 
-import pytest
-
 import llmask
 from llmask.matching.partial import MOST_KEPT
 from tests.reference.partial_json import NO_VALUE, so_far
 from tests.unit.interrupted import interrupted
 
-
-@pytest.fixture(scope="module")
-def compiler() -> llmask.Compiler:
-    return llmask.Compiler(llmask.Tokenizer.default())
+TOKENIZER = "default_tokenizer"  # of `compiler`
 
 
 def check(matcher: Any, lead: bytes = b"", has_ended: bool = False) -> None:

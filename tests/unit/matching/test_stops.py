@@ -14,11 +14,6 @@ END = 256  # end of sequence of byte_tokenizer, where token id = byte
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Any:
-    return llmask.Compiler(byte_tokenizer)
-
-
 def mask_of(matcher: Any, budget: int | None = None) -> set[int]:
     return read_mask(matcher, matcher.grammar.tokenizer.vocab_size, budget)
 

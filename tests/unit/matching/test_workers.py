@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 import llmask
 from llmask.matching import workers
+from tests.processes import side_by_side
 
 
 @pytest.fixture
@@ -61,11 +61,7 @@ def test_batches_at_the_same_time_do_not_mix(batch: Any, tiny_tokenizer: Any) ->
             if not np.array_equal(mine, expected):
                 wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    side_by_side(work, range(3))
     assert not wrong
 
 

@@ -9,16 +9,10 @@ from typing import Any
 
 import pytest
 
-import llmask
 from llmask.frontends.regex import compile_pattern
 from llmask.store.store import Store
 
 ALPHABET = b"ab.\\\n\xc3"
-
-
-@pytest.fixture(scope="module")
-def store(byte_tokenizer: Any) -> Store:
-    return Store(byte_tokenizer, llmask.Limits())
 
 
 PATTERNS = {

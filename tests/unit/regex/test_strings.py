@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import pytest
 
-import llmask
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex import compile_pattern
 from llmask.regex.strings import Strings
 from llmask.store.store import Store
-
-
-@pytest.fixture(scope="module")
-def store(byte_tokenizer: Any) -> Store:
-    return Store(byte_tokenizer, llmask.Limits())
 
 
 @pytest.mark.long

@@ -19,11 +19,6 @@ END = 256  # end of sequence of byte_tokenizer, where token id = byte
 
 
 @pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
-
-
-@pytest.fixture(scope="module")
 def grammar(compiler: Compiler) -> Any:
     return compiler.regex("(ab|ac|b)*d?")
 

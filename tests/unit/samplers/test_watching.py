@@ -20,11 +20,6 @@ PERSON = {
 }
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
-
-
 def watched(grammar: Any, prompt_length: int | None = None) -> tuple[BatchMasks, Calls, Calls]:
     """Masks, and what was told so far: events as tuples, and values."""
     events: Calls = []

@@ -13,11 +13,6 @@ from llmask.store.loaded_grammar import LoadedGrammar
 from llmask.store.store import Store
 
 
-@pytest.fixture(scope="module")
-def store(byte_tokenizer: Any) -> Store:
-    return Store(byte_tokenizer, llmask.Limits())
-
-
 def one_literal(store: Store) -> Rules:
     rules = Rules()
     rule = rules.rule("start")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import threading
 import weakref
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import llmask
 from llmask.kernels.tables import store_layout
 from llmask.limits import Limits
 from llmask.store.store import Store
+from tests.processes import side_by_side
 from tests.reference.definition import read_mask
 
 SCHEMAS: list[Any] = [
@@ -208,11 +208,7 @@ def test_threads_build_nodes_of_one_store(tiny_tokenizer: Any) -> None:
         for size in range(200):
             found[number].append(store.nodes.repeat(store.nodes.literal(b"ab" * size), size, 2 * size))
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    side_by_side(work, range(4))
     assert all(nodes == found[0] for nodes in found)
     assert len(set(found[0])) == 200
     for size in (1, 7, 199):

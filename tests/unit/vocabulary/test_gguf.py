@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from llmask.vocabulary.strings import DAMAGED, CharsMap, StringTable, make_table
 from llmask.vocabulary.vocabulary import EncoderData, Vocabulary, from_bytes
 from tests.unit.vocabulary.charsmap_files import charsmap_bytes
 from tests.unit.vocabulary.gguf_files import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, write_gguf
+from tests.unit.vocabulary.test_gguf_section import message_of
 from tests.unit.vocabulary.test_sentencepiece import PIECES
 
 
@@ -93,12 +93,6 @@ def test_a_separator_ends_bert_sequences(tmp_path):
 def test_ids_written_for_none_are_none(tmp_path):
     path = write_gguf(tmp_path / "a.gguf", "gpt2", [b"a", b"b"], eos_token_id=1, eot_token_id=2**32 - 1)
     assert read_gguf(path).eos_ids == (1,)
-
-
-def message_of(path: Path) -> str:
-    with pytest.raises(VocabularyError) as error:
-        read_gguf(path)
-    return str(error.value).replace(str(path), "FILE")
 
 
 # fields, message, bytes from the end of the field's name to the place that {at} stands for

@@ -270,46 +270,6 @@ def test_a_file_that_is_not_json_is_named(tmp_path):
         read_huggingface(tmp_path / "missing")
 
 
-def places(value: object, path: tuple = ()) -> list[tuple]:
-    """Paths to everything inside a JSON value."""
-    found = [path] if path else []
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return found + [place for key, entry in entries for place in places(entry, (*path, key))]
-
-
-@pytest.mark.long
-def test_random_damage_ends_in_an_error_or_a_vocabulary(rng, scaled):
-    model = {
-        "type": "BPE", "unk_token": "a", "byte_fallback": False, "ignore_merges": True,
-        "vocab": {"a": 0, "b": 1, "ab": 3}, "merges": ["a b"],
-    }  # fmt: skip
-    document = {
-        "added_tokens": [added(2, "</s>", True), added(4, "<t>", False)],
-        "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}]},
-        "pre_tokenizer": SPLITS["llama-3"],
-        "decoder": {"type": "ByteLevel"},
-        "model": model,
-    }
-    unigram = {"type": "Unigram", "unk_id": 0, "vocab": [["a", 0.0], ["b", -1.0], ["</s>", 0.0]]}
-    n_errors = 0
-    for _ in range(scaled(1500)):
-        damaged = json.loads(json.dumps(document if rng.random() < 0.7 else {**document, "model": unigram}))
-        place = rng.choice(places(damaged))
-        inner = damaged
-        for key in place[:-1]:
-            inner = inner[key]
-        inner[place[-1]] = rng.choice(
-            (None, 0, -1, 2**31, 2**70, 0.5, "", "a", "x y", [], {}, [[]], [1], {"a": []}, True)
-        )
-        try:
-            tok = Tokenizer(read_huggingface(Wrapped(damaged, eos_token_id=1)))
-            assert tok.vocab_size >= 1
-            tok.encode("ab</s> <t>", parse_special=True)
-        except VocabularyError:
-            n_errors += 1
-    assert n_errors > 50
-
-
 def test_added_tokens_take_white_space_with_them_as_in_tokenizers(default_tokenizer, rng):
     document = byte_level_document(default_tokenizer, SPLITS["llama-3"])
     end = default_tokenizer.vocab_size - 1

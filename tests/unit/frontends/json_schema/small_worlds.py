@@ -23,14 +23,9 @@ from llmask import allocate_bitmask
 from llmask.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema, VocabularyError
 from llmask.matching.matcher import Matcher
 from tests.conftest import EFFORT, SEED
+from tests.generators.drafts import DRAFTS as EARLIER
 
-DRAFTS = {
-    4: "http://json-schema.org/draft-04/schema#",
-    6: "http://json-schema.org/draft-06/schema#",
-    7: "http://json-schema.org/draft-07/schema#",
-    2019: "https://json-schema.org/draft/2019-09/schema",
-    2020: "https://json-schema.org/draft/2020-12/schema",
-}
+DRAFTS = {**EARLIER, 2020: "https://json-schema.org/draft/2020-12/schema"}
 NAMES = ("a", "b", "c")
 SCALARS: tuple[Any, ...] = (None, True, False, 0, 1, 1.0, 2, -1, 0.5, "", "a", "b", "ab", "bab")
 MEMBERS: tuple[Any, ...] = (1, "a", None, 0.5)

@@ -29,11 +29,6 @@ from tests.reference.engine.mask import Engine
 from tests.reference.regex_nodes import RegexNodes
 
 
-@pytest.fixture(scope="module")
-def store(byte_tokenizer: Any) -> Store:
-    return Store(byte_tokenizer, llmask.Limits())
-
-
 def rules_of(store: Store, grammar: Grammar, fuse: bool = True) -> Rules:
     """Rules of a grammar; not fused, as one that is too large to look at, they have lexemes of one byte only."""
     with pytest.MonkeyPatch.context() as patch:

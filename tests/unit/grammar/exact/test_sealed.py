@@ -20,14 +20,10 @@ from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, R
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
 
+TOKENIZER = "tiny_tokenizer"  # of `store`
 INTEGER: Any = {"type": "integer"}
 PERSON: Any = {"type": "object", "properties": {"a": {"type": "string"}, "b": INTEGER}, "additionalProperties": False}
 LIST: Any = {"type": "array", "items": {"$ref": "#"}, "maxItems": 2}
-
-
-@pytest.fixture(scope="module")
-def store(tiny_tokenizer: Any) -> Store:
-    return Store(tiny_tokenizer, llmask.Limits())
 
 
 class Parts:

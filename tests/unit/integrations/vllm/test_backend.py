@@ -17,11 +17,6 @@ from llmask.integrations.vllm.requests import matcher_of
 END = 256  # of byte_tokenizer, where token id = byte
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
-
-
 @pytest.fixture
 def grammar(compiler: Compiler) -> Grammar:
     return Grammar(matcher_of(compiler.regex("a(b|c)d*"), {END, ord("!")}))

@@ -13,6 +13,7 @@ from llmask import Compiler, Tokenizer
 from llmask.integrations.vllm import drafts
 from llmask.integrations.vllm.drafts import ForcedTokens, showing_rows
 
+TOKENIZER = "default_tokenizer"  # of `compiler`
 SCHEMA = {
     "type": "object",
     "properties": {"name": {"enum": ["Ada", "Bob"]}, "age": {"type": "integer"}},
@@ -54,11 +55,6 @@ class Runner:
         drafter.show(self)
         found = drafter.propose(sampled, lengths, tokens, slot_mappings=None)
         return dict(zip(written, found, strict=True))
-
-
-@pytest.fixture(scope="module")
-def compiler(default_tokenizer: Any) -> Compiler:
-    return Compiler(default_tokenizer)
 
 
 @pytest.fixture

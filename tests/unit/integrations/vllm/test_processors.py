@@ -11,6 +11,7 @@ import pytest
 
 from llmask import Compiler, LimitExceeded, LlmaskError
 from llmask.integrations.vllm.processors import Row, V1Processor, V2Processor
+from tests.unit.integrations.vllm.test_backend import ids
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -18,18 +19,9 @@ END = 256  # of byte_tokenizer, where token id = byte
 N_LOGITS = 272
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
-
-
 def parameters(options: Any = None, stops: tuple[int, ...] = (END,), most: int | None = 64) -> Any:
     extra = None if options is None else {"llmask": options, "other": 1}
     return SimpleNamespace(extra_args=extra, all_stop_token_ids=set(stops), max_tokens=most)
-
-
-def ids(text: str) -> list[int]:
-    return [END if letter == "." else ord(letter) for letter in text]
 
 
 def left(logits: Any) -> list[str]:

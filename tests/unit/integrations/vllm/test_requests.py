@@ -19,12 +19,6 @@ from llmask.integrations.vllm.requests import (
     tokenizer_of,
 )
 
-
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> Compiler:
-    return Compiler(byte_tokenizer)
-
-
 TAG = {
     "type": "structural_tag",
     "format": {"type": "tag", "begin": "<f>", "content": {"type": "any_text"}, "end": "</f>"},

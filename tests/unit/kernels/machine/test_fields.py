@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import fresh_python
 
 PROGRAM = """
 import numpy as np
@@ -130,12 +129,7 @@ def test_kernels_read_and_write_by_name(mode: str, tmp_path: Path, project_root:
         program = PROGRAM
     path = tmp_path / "named.py"
     path.write_text(program)
-    done = subprocess.run(
-        [sys.executable, str(path)],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(project_root), "LLMASK_CACHE_DIR": str(tmp_path / "cache")} | MODES[mode],
-    )
+    done = fresh_python(str(path), LLMASK_CACHE_DIR=str(tmp_path / "cache"), **MODES[mode])
     assert done.returncode == 0, done.stderr
     said = {"compiled": "", "checked": "access outside of a block\n", "interpreted": "item 1048576 of a block with"}
     assert done.stdout.startswith(said[mode])

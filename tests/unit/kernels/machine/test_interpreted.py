@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -18,6 +15,7 @@ import pytest
 import llmask
 from llmask.kernels.machine import interpreted
 from tests.conftest import tiny_vocabulary
+from tests.processes import fresh_python
 
 CASES: dict[str, tuple[str, Any, bytes]] = {
     "members": (
@@ -83,16 +81,9 @@ REPORT = "import json; from tests.unit.kernels.machine.test_interpreted import C
 
 
 @pytest.fixture(scope="module")
-def in_python(project_root: Path) -> dict[str, list[str]]:
+def in_python() -> dict[str, list[str]]:
     """The digests of interpreted kernels."""
-    done = subprocess.run(
-        [sys.executable, "-c", REPORT],
-        env=os.environ | {"LLMASK_KERNELS": "python", "PYTHONPATH": str(project_root)},
-        cwd=project_root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = fresh_python("-c", REPORT, LLMASK_KERNELS="python")
     assert done.returncode == 0, done.stderr
     found: dict[str, list[str]] = json.loads(done.stdout)
     return found
@@ -104,15 +95,8 @@ def test_the_debugger_stops_where_the_page_shows_it(project_root: Path, tmp_path
     _, script, session = re.split(r"^\$ .*\n", textwrap.dedent(shown), flags=re.MULTILINE)
     (tmp_path / "step.py").write_text(script, encoding="utf-8")
     lines = session.splitlines()
-    done = subprocess.run(
-        [sys.executable, "step.py"],
-        input="".join(f"{line.removeprefix('(Pdb) ')}\n" for line in lines if line.startswith("(Pdb) ")),
-        env=os.environ | {"LLMASK_KERNELS": "python", "PYTHONPATH": str(project_root)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    typed = "".join(f"{line.removeprefix('(Pdb) ')}\n" for line in lines if line.startswith("(Pdb) "))
+    done = fresh_python("step.py", folder=tmp_path, given=typed, LLMASK_KERNELS="python")
     printed = [line.removeprefix("(Pdb) ") for line in done.stdout.splitlines()]
     for line in lines:
         if not line.startswith("(Pdb) "):
@@ -126,15 +110,8 @@ def test_masks_and_work_are_those_of_compiled_kernels(name: str, in_python: dict
     assert in_python[name] == digests(name)
 
 
-def test_another_value_of_the_variable_is_an_error(project_root: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", "import llmask.kernels.engine"],
-        env=os.environ | {"LLMASK_KERNELS": "Python"},
-        cwd=project_root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_another_value_of_the_variable_is_an_error() -> None:
+    done = fresh_python("-c", "import llmask.kernels.engine", LLMASK_KERNELS="Python")
     assert "LLMASK_KERNELS is 'Python': set it to python, or not at all" in done.stderr
 
 

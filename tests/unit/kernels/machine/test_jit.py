@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from llmask.kernels.machine import jit
+from tests.processes import fresh_python
 
 REPORT = """
 import sys
@@ -19,25 +15,23 @@ print(jit.PREBUILT, "numba" in sys.modules, missing)
 """
 
 
-def run(code: str, root: Path, **variables: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | variables, cwd=root, capture_output=True, text=True, check=True
-    )
+def run(**variables: str) -> str:
+    done = fresh_python("-c", REPORT, **variables)
     assert not done.stderr
     return done.stdout
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("variable", ["LLMASK_PREBUILT=0", "LLMASK_CHECK_BOUNDS=1"])
-def test_a_variable_asks_for_compiled_kernels(variable: str, project_root: Path) -> None:
+def test_a_variable_asks_for_compiled_kernels(variable: str) -> None:
     name, _, value = variable.partition("=")
-    assert run(REPORT, project_root, **{name: value}) == "False True []\n"
+    assert run(**{name: value}) == "False True []\n"
 
 
 @pytest.mark.long
 @pytest.mark.skipif(not jit.PREBUILT, reason="no prebuilt kernels fit here")
-def test_prebuilt_kernels_need_no_numba(project_root: Path) -> None:
-    assert run(REPORT, project_root) == "True False []\n"
+def test_prebuilt_kernels_need_no_numba() -> None:
+    assert run() == "True False []\n"
 
 
 @pytest.mark.skipif(not jit.PREBUILT, reason="no prebuilt kernels fit here")

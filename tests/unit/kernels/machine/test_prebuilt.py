@@ -17,6 +17,7 @@ import pytest
 
 from llmask.kernels import engine
 from llmask.kernels.machine import jit, prebuilt
+from tests.processes import fresh_python
 
 LIBRARY = f"{prebuilt.target()}.so"
 pytestmark = pytest.mark.skipif(not (prebuilt.FOLDER / LIBRARY).is_file(), reason=f"there is no {LIBRARY}")
@@ -93,11 +94,7 @@ def test_sources_that_cannot_be_read_are_no_others(folder: Path, monkeypatch: py
 
 
 def run_with(variable: str, code: str) -> subprocess.CompletedProcess[str]:
-    root = prebuilt.KERNELS.parent.parent
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=root, env=os.environ | {"LLMASK_PREBUILT": variable},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    return fresh_python("-c", code, LLMASK_PREBUILT=variable)
 
 
 @pytest.mark.long

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,16 +14,8 @@ from llmask.grammar.kinds import UNBOUNDED
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
-from tests.reference.engine.mask import Engine
-from tests.reference.regex_nodes import RegexNodes
 
-BYTES = [bytes([byte] * (byte in b"?.abcdef")) for byte in range(256)]
 EOS = 256
-
-
-@pytest.fixture(scope="module")
-def store(byte_tokenizer: Any) -> Store:
-    return Store(byte_tokenizer, llmask.Limits())
 
 
 def members(
@@ -47,30 +39,6 @@ def names_of(n_names: int) -> list[bytes]:
 
 def counted(grammar: Any, lists: str) -> int:
     return int(getattr(grammar.table.view, lists).count)
-
-
-@pytest.mark.long
-def test_masks_are_those_of_the_reference_engine(
-    store: Store, rng: random.Random, scaled: Callable[[int], int]
-) -> None:
-    for _ in range(scaled(40)):
-        names = [b"%c" % (97 + number) for number in range(rng.randint(1, 6))]
-        required = rng.sample(range(len(names)), rng.randint(0, len(names)))
-        low = rng.randint(0, 4)
-        high = rng.choice([UNBOUNDED, max(low, len(required)), 7])
-        rules = members(store.nodes, names, required, low, high)
-        nodes = RegexNodes()
-        engine = Engine(members(nodes, names, required, low, high), nodes.expressions, BYTES)
-        matcher = MadeGrammar(store, rules).matcher()
-        while len(matcher.tokens) < 24:
-            at = engine.read(matcher.text())
-            assert at is not None
-            expected = engine.allowed(at) | ({EOS} if engine.may_end(at) else set())
-            assert read_mask(matcher, 257) == expected, (rules.guards, rules.required, matcher.text())
-            byte = rng.choice(sorted(expected - {EOS} or expected))
-            matcher.accept_token(byte)
-            if byte == EOS:
-                break
 
 
 def test_names_beyond_one_word_are_told_apart(store: Store, rng: random.Random) -> None:

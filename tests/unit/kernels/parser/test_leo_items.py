@@ -20,6 +20,7 @@ from tests.exhaustive.grammars import random_world
 from tests.exhaustive.test_grammars import EOS, SPECIAL, TOKENS
 from tests.reference.definition import read_mask
 from tests.reference.derivations import guards_never_strand
+from tests.unit.kernels.values.test_texts import takes
 
 # A grammar, what a list begins with, an element, and what may follow many of them.
 LISTS = {
@@ -85,15 +86,6 @@ def read(tokenizer: Any, name: str, lexer: str, n: int) -> tuple[Any, tuple[int,
     read_mask(matcher, tokenizer.vocab_size)
     matcher.accept_bytes(rest.encode())
     return matcher, sizes(matcher.grammar)
-
-
-def takes(matcher: Any, letter: bytes) -> bool:
-    """Whether a letter may come next; it is accepted if so."""
-    try:
-        matcher.accept_bytes(letter)
-    except llmask.TokenRejected:
-        return False
-    return True
 
 
 @pytest.mark.long

@@ -7,10 +7,10 @@ import random
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 
 import llmask
+from tests.reference.definition import read_mask
 
 LETTERS = "abx"
 TOKENS = [*LETTERS, "ab", "xa", "xx", "bxa", "abab", "xxxx", "bbxxxx", '"']
@@ -25,12 +25,6 @@ LONG = [
 def may_begin(words: set[str]) -> set[str]:
     """All beginnings of words, the words included."""
     return {word[:n] for word in words for n in range(len(word) + 1)}
-
-
-def allowed(matcher: llmask.Matcher, n_tokens: int) -> set[int]:
-    mask = llmask.allocate_bitmask(1, n_tokens)
-    matcher.fill_bitmask(mask)
-    return set(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist())
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -54,7 +48,7 @@ def test_masks_are_those_of_the_definition(seed: int) -> None:
     for _ in range(20):
         matcher, text = grammar.matcher(), ""
         while not matcher.is_terminated():
-            found = allowed(matcher, tokenizer.vocab_size)
+            found = read_mask(matcher, tokenizer.vocab_size)
             plain = {i for i, token in enumerate(TOKENS[:-1]) if text + token in beginnings}
             assert found - {len(TOKENS) - 1, len(TOKENS)} == plain, (pattern, text)
             assert (len(TOKENS) in found) == (text in words), (pattern, text)
@@ -74,6 +68,6 @@ def test_no_text_asks_for_a_search(kind: str, pattern: str, default_tokenizer: A
     matcher.accept_bytes(b'"' if kind == "json" else b"x")
     choose = random.Random(1)
     for _ in range(20):
-        tokens = sorted(allowed(matcher, default_tokenizer.vocab_size))
+        tokens = sorted(read_mask(matcher, default_tokenizer.vocab_size))
         assert len(tokens) > 20_000
         matcher.accept_token(choose.choice(tokens))

@@ -17,6 +17,7 @@ from llmask.kernels.tables import memory, store_layout
 from llmask.kernels.tables.kinds import Fill
 from llmask.kernels.tables.operations import Operation
 from llmask.kernels.tables.turns import FORKING, LOCKED
+from tests.processes import side_by_side
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -198,11 +199,7 @@ def test_threads_that_build_alone_and_with_the_lock_see_the_same_masks(
                 wrong.append(place)
             again.json_schema(another(f"s{number} {place}"))
 
-    threads = [threading.Thread(target=read, args=(number,)) for number in range(len(tokens))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    side_by_side(read, range(len(tokens)))
     assert not wrong
     assert grammars[0]._loaded.store.table.view.writer == 0
 

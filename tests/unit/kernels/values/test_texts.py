@@ -7,8 +7,6 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 import llmask
 from llmask.compiling.made_grammar import MadeGrammar
 from llmask.grammar.kinds import CALL_OPEN
@@ -17,11 +15,6 @@ from llmask.store.store import Store
 from tests.reference.json_spellings import spell
 
 CHARACTERS = 'ab"\\/\b\f\n\r\t\x00\x1f\x7fé߿ࠀ￿\ud7ff\ue000😀\U0010ffff'
-
-
-@pytest.fixture(scope="module")
-def store(byte_tokenizer: Any) -> Store:
-    return Store(byte_tokenizer, llmask.Limits())
 
 
 def different_strings(store: Store, values_are_json: bool = True) -> Rules:

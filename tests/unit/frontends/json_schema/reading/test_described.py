@@ -12,9 +12,10 @@ from typing import Annotated, Any, Generic, Literal, Optional, TypeVar, Union
 
 import pytest
 
-import llmask
 from llmask.errors import GrammarError
 from llmask.frontends.json_schema.reading.described import described, reader_of
+
+TOKENIZER = "default_tokenizer"  # of `compiler`
 
 pydantic = pytest.importorskip("pydantic", minversion="2")
 msgspec = pytest.importorskip("msgspec", reason="msgspec is not installed")
@@ -103,11 +104,6 @@ VALUES: dict[Any, list[Any]] = {
     Union[Cat, Dog]: [Cat(1), Dog("rex")],
     list[Cat]: [[], [Cat(2)]],
 }
-
-
-@pytest.fixture(scope="module")
-def compiler() -> llmask.Compiler:
-    return llmask.Compiler(llmask.Tokenizer.default())
 
 
 @pytest.mark.parametrize("source", VALUES)

@@ -13,14 +13,7 @@ from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema.reading.documents import Documents, join
 from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT, DRAFT_4, DRAFT_7, DRAFT_2019, DRAFT_2020
 from llmask.frontends.json_schema.reading.pointers import pointer
-
-DIALECT = {
-    4: "http://json-schema.org/draft-04/schema#",
-    6: "http://json-schema.org/draft-06/schema#",
-    7: "http://json-schema.org/draft-07/schema#",
-    2019: "https://json-schema.org/draft/2019-09/schema",
-    2020: "https://json-schema.org/draft/2020-12/schema",
-}
+from tests.unit.frontends.json_schema.small_worlds import DRAFTS as DIALECT
 
 
 def opaque(uri: str, contents: Any) -> Registry:

@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-import llmask
 from llmask.errors import GrammarError
 from llmask.frontends.json_schema.reading.inputs import schema_of
+
+TOKENIZER = "default_tokenizer"  # of `compiler`
 
 pydantic = pytest.importorskip("pydantic", minversion="2.12", reason="pydantic 2.12 is not installed")
 pytest.importorskip("email_validator", reason="email-validator is not installed")
@@ -45,11 +46,6 @@ DUMPED_BY_HAND = (
 MADE_OF_TEXT = re.compile(r"url$|address|network|interface|ipv|email|postgres|redis|mongo|websocket")
 LONG = re.compile(r"network|url|email|^json|^set of float")  # half a second each
 UNDER = (pydantic.ValidationError, TypeError, ValueError)
-
-
-@pytest.fixture(scope="module")
-def compiler() -> llmask.Compiler:
-    return llmask.Compiler(llmask.Tokenizer.default())
 
 
 def walked(judge: Any, source: Any, rng: random.Random, n: int) -> list[bytes]:

@@ -28,11 +28,6 @@ def array_of(*required: str, **properties: Any) -> dict[str, Any]:
     return {"type": "array", "uniqueItems": True, "items": items}
 
 
-@pytest.fixture(scope="module")
-def compiler(byte_tokenizer: Any) -> llmask.Compiler:
-    return llmask.Compiler(byte_tokenizer)
-
-
 def following(compiler: llmask.Compiler, schema: dict[str, Any], text: str, order: str) -> str:
     """The bytes that may come next, white space aside."""
     matcher = compiler.json_schema(schema, property_order=order, whitespace="compact").matcher()

@@ -67,9 +67,7 @@ def test_many_optional_properties_are_few_items() -> None:
     names = [f"k{at}" for at in range(2000)]
     schema = {"type": "object", "properties": {key: {"type": "null"} for key in names}, "additionalProperties": False}
     grammar = Compiler(tokenizer, Limits(max_items=120)).json_schema(schema)
-    matcher = grammar.matcher()
-    matcher.accept_bytes(b'{"k0": null, "k7": null, "k1999": null}')
-    assert matcher.is_accepting()
+    assert grammar.accepts(b'{"k0": null, "k7": null, "k1999": null}')
 
 
 @pytest.mark.parametrize("n", [100, 200])
