@@ -22,12 +22,22 @@ from ..machine.jit import inline, kernel
 from ..machine.raw import take_bit as clear_bit
 from ..mask.configurations import REFUSED, pack
 from ..mask.crossing import NO_END
+from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
 from ..tables.memory import ensure, load_i32, load_i64, put_i64, store_i64
 from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .ends import go_on_from_last, has_stopped, is_bare, is_certain, is_safe, live_word, names_ordinary
-from .inside import WALKS_TRIE, keep_answer, keep_found, leave_open, review_byte, review_part, review_wide
+from .inside import (
+    OF_BYTES,
+    WALKS_TRIE,
+    keep_answer,
+    keep_found,
+    leave_open,
+    review_byte,
+    review_part,
+    review_wide,
+)
 from .listings import PART_BYTES, after_first, has_bytes, listed_token, listing_of, parts_of
 from .positions import before_of, chain_of, split_of
 from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
@@ -174,11 +184,26 @@ def _find_inside(store, grammar, canon, state, split):
     answer, n, live = review_wide(store, grammar, canon, state, split), 0, 0
     if answer != WALKS_TRIE:
         return _enter_answer(canon, 0, answer)
+    key = OF_BYTES | state << 16 | split
+    known = map_get(canon.inside, key)
+    if known >= 0:
+        for i in range(canon.tokens[known]):
+            n = _enter_answer(canon, n, canon.tokens.address + canon.tokens[known + 1 + i] * 4)
+        return n
+    canon.n_candidates = 0  # here the positions of answers
     for byte in range(256):
         if byte & 63 == 0:
             live = live_word(store, canon, state, state, byte >> 6)
         if live >> (byte & 63) & 1 != 0 and load_i32(canon.root_child + byte * 4) != 0:
-            n = _enter_answer(canon, n, review_byte(store, grammar, canon, state, split, byte))
+            answer = review_byte(store, grammar, canon, state, split, byte)
+            if answer == 0 or load_i64(answer) != 0:
+                n = _enter_answer(canon, n, answer)
+                append(canon, CANON.candidates, CANON.n_candidates, (answer - canon.tokens.address) >> 2)
+    if n >= 0 and canon.bytes_used <= canon.shared_bytes:
+        map_put(canon.inside, key, canon.n_tokens)
+        append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n)
+        for i in range(n):
+            append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, canon.candidates[i])
     return n
 
 

@@ -40,6 +40,7 @@ from .witnesses import NO_WITNESS, guess_witness, has_own_witness, is_half, spli
 
 OF_PART = 1 << 61  # in a key: the answer is that of a part
 OF_BYTE = 1 << 60  # that of the lexer state behind a first byte
+OF_BYTES = 1 << 58  # positions of the answers of all first bytes that have any
 OF_STATE = 1 << 59  # the answer is that of the lexer state alone, not of all with its mask
 WALKS_TRIE = 1  # in place of an answer
 NO_GUESS, LISTED = -1, -2  # in place of a split state
