@@ -5,7 +5,6 @@
     neighbours.py tokens that may stand side by side in a word
     chains.py     words that are tokens, and what merging would make of them
     states.py     what has to be known of the text so far, and what may follow it by the splitter and by merges
-    review.py     which of these have no canonical continuation in a grammar
     matcher.py    a sequence
     phases.py     where tokens end: between characters, inside of one, or of an escape
 

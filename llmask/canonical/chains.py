@@ -27,10 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import LimitExceeded, VocabularyError
-from ..kernels.canonical import slots as canonical_slots
 from ..kernels.canonical.chains import NO_CHAIN
 from ..kernels.canonical.positions import BEFORE_BITS, SPLIT_BITS
-from ..kernels.canonical.slots import REFUSED_SPLIT
+from ..kernels.canonical.slots import CANON, REFUSED_SPLIT
 from ..kernels.canonical.split import BREAKS, DEAD, FITS, INSIDE, REFUSED, START
 from .neighbours import LONE
 from .phases import Slots
@@ -203,9 +202,9 @@ class Chains:
             for (state, chain, token), (after, behind) in self._forks.items()
         }
         return {
-            canonical_slots.CHAIN_ROOT: root,
-            canonical_slots.CHAIN_FIRST: np.array(first, np.int32),
-            canonical_slots.CHAIN_TOKENS: np.array(tokens, np.int32),
-            canonical_slots.CHAIN_NEXT: np.array(following, np.int32),
-            canonical_slots.FORKS: np.array(sorted(forks.items()), np.int64).reshape(-1, 2),
+            CANON.chain_root: root,
+            CANON.chain_first: np.array(first, np.int32),
+            CANON.chain_tokens: np.array(tokens, np.int32),
+            CANON.chain_next: np.array(following, np.int32),
+            CANON.forks: np.array(sorted(forks.items()), np.int64).reshape(-1, 2),
         }

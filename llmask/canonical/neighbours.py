@@ -19,8 +19,8 @@ import numpy.typing as npt
 from ..encoders.bpe import BpeEncoder
 from ..errors import VocabularyError
 from ..kernels.canonical import pairs as canonical_pairs
-from ..kernels.canonical import slots as canonical_slots
 from ..kernels.canonical import split as canonical_split
+from ..kernels.canonical.slots import CANON, NO_RUN, ODD_KIND
 from ..kernels.encoders import bpe_pairs
 from ..kernels.encoders.encoder_slots import EncoderSlot
 from .phases import Slots, characters_of_tokens
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 # of a token: no encoding has it, merging makes it, it is a word of its own, it is cut out of texts by its name
 NEVER, MERGED, LONE, NAMED = range(4)
-MOST_ODD = 4_000_000  # pairs of an odd token and one that may merge with its left end
-Tokens = npt.NDArray[np.int64]
+MOST_ODD = 400_000  # pairs of tokens that are asked for one by one
 
 
 def is_text(data: bytes) -> bool:
@@ -112,9 +111,9 @@ class Kinds:
     def slots(self) -> Slots:
         """Arrays by slot."""
         return {
-            canonical_slots.KINDS: self.of_token,
-            canonical_slots.KIND_FIRST: self.first,
-            canonical_slots.KIND_TOKENS: self.tokens,
+            CANON.kinds: self.of_token,
+            CANON.kind_first: self.first,
+            CANON.kind_tokens: self.tokens,
         }
 
 
@@ -147,102 +146,46 @@ def forest(encoder: BpeEncoder, kinds: Kinds, uses: npt.NDArray[np.uint8]) -> Sl
     cut = np.searchsorted(order_of_children, (below << 32) - rank[children])
     is_whole = cut >= counts[below + 2]
     run_end = np.where(is_whole, end[below], first[children[np.minimum(cut, n - 1)]])
-    run_first = np.where(is_late[children], canonical_slots.NO_RUN, first[below])
+    run_first = np.where(is_late[children], NO_RUN, first[below])
     is_odd = np.zeros(n, bool)
     for token in np.flatnonzero(is_late).tolist():
         is_odd[order[first[token] : end[token]]] = True
     n_vocab = len(uses)
-    made, refused, parent = _pairs_of_odd(np.flatnonzero(is_odd[:n_vocab]), parents, right)
+    asked = _pairs_to_ask(np.flatnonzero(is_odd[:n_vocab] & (uses == MERGED)).tolist(), parents, right)
     for token in np.flatnonzero(is_late).tolist():
-        tree = order[first[right[token]] : end[right[token]]].astype(np.int64)
-        tree = tree[(tree < n_vocab) & ~is_odd[tree]]
-        made, refused = np.append(made, np.full(len(tree), token)), np.append(refused, tree)
-        parent = np.append(parent, _below(right[token], tree, parents))
-        _check_odd(len(made))
-    odd_first, odd = _intervals(made, refused, parent, made_of)
+        tree = order[first[right[token]] : end[right[token]]]
+        asked |= {(int(parents[token]), other) for other in tree[(tree < n_vocab) & ~is_odd[tree]].tolist()}
+    lefts, odd = np.array(sorted(asked), np.int32).reshape(-1, 2).T
     is_odd[n_vocab:] = True  # parts of merges that are no tokens: in no run, and any token may be asked in their place
-    continuing = np.flatnonzero((kinds.of_token < kinds.n_continuing) & (uses == MERGED))
-    continuing = continuing[np.argsort(first[continuing])]
     order_kinds = np.zeros(n, np.int32)
     order_kinds[:n_vocab] = kinds.of_token
-    order_kinds = (order_kinds + is_odd * canonical_slots.ODD_KIND)[order].astype(np.int32)
+    order_kinds = (order_kinds + is_odd * ODD_KIND)[order].astype(np.int32)
     order[order >= n_vocab] = np.flatnonzero(time[:n_vocab] != bpe_pairs.UNREACHED)[:1]
     return {
-        canonical_slots.CHILD_FIRST: counts,
-        canonical_slots.CHILDREN: children,
-        canonical_slots.CHILD_RANKS: rank[children].astype(np.int32),
-        canonical_slots.RUN_FIRST: run_first.astype(np.int32),
-        canonical_slots.RUN_END: run_end.astype(np.int32),
-        canonical_slots.FIRST: first,
-        canonical_slots.END: end,
-        canonical_slots.ORDER: order,
-        canonical_slots.ORDER_KINDS: order_kinds,
-        canonical_slots.ODD_FIRST: odd_first,
-        canonical_slots.ODD: odd,
-        canonical_slots.CONTINUING: np.stack((first[continuing], kinds.of_token[continuing]), axis=1).astype(np.int32),
+        CANON.children_first: counts,
+        CANON.child_ranks: rank[children].astype(np.int32),
+        CANON.run_first: run_first.astype(np.int32),
+        CANON.run_end: run_end.astype(np.int32),
+        CANON.tree_first: first,
+        CANON.tree_end: end,
+        CANON.order: order,
+        CANON.order_kinds: order_kinds,
+        CANON.odd: np.ascontiguousarray(odd),
+        CANON.odd_first: np.searchsorted(lefts, np.arange(n + 1)).astype(np.int32),
     }
 
 
-def _check_odd(n: int) -> None:
-    if n > MOST_ODD:
-        raise VocabularyError(
-            "canonical masks are not built for this vocabulary: too many tokens are made before their parts",
-            help="compile without canonical=True",
-        )
-
-
-def _pairs_of_odd(odd: Tokens, parents: Tokens, right: Tokens) -> tuple[Tokens, Tokens, Tokens]:
-    """All merges with a left end of an odd token: what each makes, that token, what the left end is merged to in it.
-
-    The last is -1 where the left end is the token itself.
-    """
-    by_right = np.argsort(right, kind="stable")
-    first_of = np.searchsorted(right[by_right], np.arange(len(parents) + 1))
-    made, refused, parent = ([np.zeros(0, np.int64)] for _ in range(3))
-    spine, above, n_found = odd, np.full(len(odd), -1), 0
-    while len(odd):
-        counts = first_of[spine + 1] - first_of[spine]
-        n_found += int(counts.sum())
-        _check_odd(n_found)
-        places = np.repeat(first_of[spine] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        made.append(by_right[places])
-        refused.append(np.repeat(odd, counts))
-        parent.append(np.repeat(above, counts))
-        goes_on = parents[spine] >= 0
-        odd, above, spine = odd[goes_on], spine[goes_on], parents[spine[goes_on]]
-    return np.concatenate(made), np.concatenate(refused), np.concatenate(parent)
-
-
-def _below(root: int, tokens: Tokens, parents: Tokens) -> Tokens:
-    """For tokens with `root` at the left end what it is merged to in each, -1 in itself."""
-    spine, found = tokens.copy(), np.full(len(tokens), -1)
-    while (spine != root).any():
-        found = np.where(spine != root, spine, found)
-        spine = np.where(spine != root, parents[spine], spine)
-    return found
-
-
-def _intervals(
-    made: Tokens, refused: Tokens, parent: Tokens, made_of: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """For every token a the merges with it: int32[n + 1] first, int32[m, 3] (token that is refused, low, high).
-
-    With a at the right end, merged to p there, `are_compatible` (kernels/encoders/bpe_pairs.py) comes to the merge of a
-    and a left end b, merged to q in the other token, if q is undone before a and p before b; and the limit is that of
-    the earlier one of p and q. So the merge happens if low < time(p) <= high.
-    """
-    forever = bpe_pairs.NO_LIMIT
-    left, right, rank, time, limit = (
-        made_of[:, bpe_pairs.MADE.places[name]].astype(np.int64)
-        for name in ("left", "right", "rank", "time", "right_limit")
-    )
-    time_above = np.where(parent < 0, forever, time[parent])
-    limit_above = np.where(parent < 0, forever, limit[parent])
-    low = np.maximum(time[right[made]], rank[made])
-    wins = rank[made] < limit_above  # where q is the earlier one
-    high = np.where(wins, forever, time_above)
-    low = np.where(wins, np.minimum(low, time_above), low)
-    happens = (time[left[made]] <= time_above) & (low < high)
-    order = np.flatnonzero(happens)[np.argsort(left[made[happens]], kind="stable")]
-    first = np.searchsorted(left[made[order]], np.arange(len(made_of) + 1)).astype(np.int32)
-    return first, np.stack((refused, low, high), axis=1)[order].astype(np.int32)
+def _pairs_to_ask(odd: list[int], parents: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> set[tuple[int, int]]:
+    """Each odd token with every token that is merged with one on its left spine."""
+    asked: set[tuple[int, int]] = set()
+    for token in odd:
+        spine = token
+        while spine >= 0:
+            asked |= {(left, token) for left in parents[right == spine].tolist()}
+            spine = int(parents[spine])
+        if len(asked) > MOST_ODD:
+            raise VocabularyError(
+                "canonical masks are not built for this vocabulary: too many tokens are made before their parts",
+                help="compile without canonical=True",
+            )
+    return asked

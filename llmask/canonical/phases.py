@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.canonical import slots as canonical_slots
+from ..kernels.canonical.inside import ENTIRE, OTHER_SORT, PLAIN
+from ..kernels.canonical.slots import CANON
 from ..kernels.canonical.sure import ESCAPED, N_PHASES, OTHER, WHOLE
-from ..kernels.canonical.wide import ENTIRE, OTHER_SORT, PLAIN
 
 if TYPE_CHECKING:
     from ..tokenizer.tokenizer import Tokenizer
@@ -116,10 +116,10 @@ def phase_slots(tokenizer: Tokenizer) -> Slots:
     is_not_plain = others & (phases == WHOLE)
     sorts = np.select((is_open, is_not_plain), (OTHER_SORT, ENTIRE), PLAIN)
     return {
-        canonical_slots.PHASES: table,
-        canonical_slots.TOKEN_SORTS: np.where(is_half, last_leads(tokenizer), sorts).astype(np.uint8),
-        canonical_slots.TOKEN_CHARACTERS: characters_of_tokens(tokenizer),
-        canonical_slots.NOT_PLAIN: np.flatnonzero(is_not_plain).astype(np.int32),
-        canonical_slots.HALF: _by_bytes(tokenizer, is_half),
-        canonical_slots.OPEN: _by_bytes(tokenizer, is_open),
+        CANON.phases: table,
+        CANON.token_sorts: np.where(is_half, last_leads(tokenizer), sorts).astype(np.uint8),
+        CANON.token_characters: characters_of_tokens(tokenizer),
+        CANON.not_plain: np.flatnonzero(is_not_plain).astype(np.int32),
+        CANON.half_tokens: _by_bytes(tokenizer, is_half),
+        CANON.open_tokens: _by_bytes(tokenizer, is_open),
     }

@@ -31,13 +31,11 @@ import numpy.typing as npt
 
 from .. import forks
 from ..errors import LimitExceeded, VocabularyError
-from ..kernels.canonical import slots as canonical_slots
 from ..kernels.canonical import split as canonical_split
-from ..kernels.canonical.descent import FRAME
 from ..kernels.canonical.last_byte import rank_tokens
 from ..kernels.canonical.pairs import MEMO_PAIRS, MIXED, NO_EFFECT, PAIR
-from ..kernels.canonical.queue import ENTRY, MOST_ENTRIES
-from ..kernels.canonical.slots import REFUSED_SPLIT
+from ..kernels.canonical.search import ENTRY, FRAME, MOST_ENTRIES
+from ..kernels.canonical.slots import CANON, CANON_BLOCKS, CANON_POOLS, REFUSED_SPLIT
 from ..kernels.canonical.split import DEAD, N_MARKS, START
 from ..kernels.machine import jit
 from ..kernels.machine.constants import MAX_TOKEN_BYTES
@@ -128,22 +126,22 @@ class SplitStates:
         reachable = np.zeros(len(encoder.tables.is_reachable), np.uint8)
         reachable[: len(self.uses)] = self.uses == MERGED
         self._slots: Slots = {
-            canonical_slots.REACHABLE: reachable,
-            canonical_slots.ROOT_CHILD: root_child,
-            canonical_slots.SPLITTER: self._splitter,
+            CANON.reachable: reachable,
+            CANON.root_child: root_child,
+            CANON.splitter: self._splitter,
             **phase_slots(tokenizer),
             **self.kinds.slots(),
             **forest(encoder, self.kinds, self.uses),
-            canonical_slots.ENDS: self.ends,
-            canonical_slots.MAY_END: self.may_end,
-            canonical_slots.STARTS: self.starts,
-            canonical_slots.KEYS: np.zeros((MOST_STATES, canonical_split.STATE_FIELDS), np.int64),
+            CANON.word_ends: self.ends,
+            CANON.may_end: self.may_end,
+            CANON.starts: self.starts,
+            CANON.keys: np.zeros((MOST_STATES, canonical_split.STATE_FIELDS), np.int64),
         }
         for slot in (
-            *(canonical_slots.FOLLOWS, canonical_slots.BREAKS, canonical_slots.GOES_ON),
-            *(canonical_slots.IS_PARTIAL, canonical_slots.IS_PLAIN),
-            *(canonical_slots.FOLLOWING, canonical_slots.LONE_FOLLOWING),
-            *(canonical_slots.RANKS, canonical_slots.RANK_OF),
+            *(CANON.fits, CANON.breaks, CANON.goes_on),
+            *(CANON.is_partial, CANON.is_plain),
+            *(CANON.following, CANON.lone_following),
+            *(CANON.ranks, CANON.rank_of),
         ):
             self._slots[slot] = np.zeros(MOST_STATES, np.uint8 if slot in _FLAGS else np.int64)
         self._numbers: dict[Key, int] = {}
@@ -166,7 +164,7 @@ class SplitStates:
         ends = automaton.ends & is_spelled[:N_ASCII]
         self.ends[:n_rows] = np.packbits(ends, axis=1, bitorder="little").view(np.int64)
         self.may_end[:n_rows] = automaton.may_end
-        self._slots[canonical_slots.IS_PLAIN][:n_rows] = ends[:, list(PLAIN)].any(axis=1)
+        self._slots[CANON.is_plain][:n_rows] = ends[:, list(PLAIN)].any(axis=1)
         self.start = START
         waiting = [START]
         seen = {START, REFUSED_SPLIT}
@@ -180,33 +178,32 @@ class SplitStates:
 
     def new_table(self) -> Table:
         """What kernels read and write for one store, see kernels/canonical/slots.py."""
-        table = Table(canonical_slots.N_CANON_SLOTS, 1 << 62, canonical_slots.CANON_BLOCKS, canonical_slots.CANON_POOLS)
-        table.put(canonical_slots.PAIR_LISTS, np.zeros(len(self._rows), np.int64))
-        table.put(canonical_slots.QUEUE, np.zeros(MOST_ENTRIES * ENTRY, np.int64))
-        table.put(canonical_slots.WALK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
-        table.put(canonical_slots.SEARCH_WALK, np.zeros((MAX_TOKEN_BYTES + 2) * FRAME, np.int64))
-        table.put(canonical_slots.PAIR_MEMO, np.zeros(MEMO_PAIRS, np.int64))  # readers write there without the lock
+        table = Table(CANON.n_slots, 1 << 62, CANON_BLOCKS, CANON_POOLS)
+        table.put(CANON.pair_lists, np.zeros(len(self._rows), np.int64))
+        table.put(CANON.queue, np.zeros(MOST_ENTRIES * ENTRY, np.int64))
+        table.put(CANON.walk, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
+        table.put(CANON.search_walk, np.zeros((MAX_TOKEN_BYTES + 2) * FRAME, np.int64))
+        table.put(CANON.pair_memo, np.zeros(MEMO_PAIRS, np.int64))  # readers write there without the lock
         slots = table.array
         for slot, array in self._slots.items():
             slots[slot] = array.ctypes.data
         for slot, number in (
-            (canonical_slots.ENCODER, self.encoder.tables.address),
-            (canonical_slots.SHARED_BYTES, SHARED_BYTES),
-            (canonical_slots.BUDGET, BUDGET),
-            (canonical_slots.INSIDE_BUDGET, INSIDE_BUDGET),
-            (canonical_slots.MOST_CANDIDATES, MOST_CANDIDATES),
-            (canonical_slots.N_KINDS, len(self.kinds.samples)),
-            (canonical_slots.N_CONTINUING, self.kinds.n_continuing),
-            (canonical_slots.LONGEST, int(np.diff(self._token_offsets).max())),
-            (canonical_slots.N_HALF, len(self._slots[canonical_slots.HALF])),
-            (canonical_slots.N_NOT_PLAIN, len(self._slots[canonical_slots.NOT_PLAIN])),
-            (canonical_slots.N_OPEN, len(self._slots[canonical_slots.OPEN])),
-            (canonical_slots.N_ORDER, len(self._slots[canonical_slots.ORDER])),
-            (canonical_slots.N_MERGED_CONTINUING, len(self._slots[canonical_slots.CONTINUING])),
-            (canonical_slots.N_CHAINS, len(self._slots.get(canonical_slots.CHAIN_NEXT, ()))),
-            (canonical_slots.N_FORKS, len(self._slots.get(canonical_slots.FORKS, ()))),
-            (canonical_slots.N_PAIR_LISTS, len(self._rows)),
-            (canonical_slots.START, self.start),
+            (CANON.encoder, self.encoder.tables.address),
+            (CANON.shared_bytes, SHARED_BYTES),
+            (CANON.budget, BUDGET),
+            (CANON.inside_budget, INSIDE_BUDGET),
+            (CANON.most_candidates, MOST_CANDIDATES),
+            (CANON.n_kinds, len(self.kinds.samples)),
+            (CANON.n_continuing, self.kinds.n_continuing),
+            (CANON.longest_token, int(np.diff(self._token_offsets).max())),
+            (CANON.n_half_tokens, len(self._slots[CANON.half_tokens])),
+            (CANON.n_not_plain, len(self._slots[CANON.not_plain])),
+            (CANON.n_open_tokens, len(self._slots[CANON.open_tokens])),
+            (CANON.n_order, len(self._slots[CANON.order])),
+            (CANON.n_chains, len(self._slots.get(CANON.chain_next, ()))),
+            (CANON.n_forks, len(self._slots.get(CANON.forks, ()))),
+            (CANON.n_pair_lists, len(self._rows)),
+            (CANON.start_split, self.start),
         ):
             slots[slot] = number
         return table
@@ -226,7 +223,7 @@ class SplitStates:
             )
         self._numbers[key] = number
         self._keys.append(key)
-        self._slots[canonical_slots.KEYS][number] = key
+        self._slots[CANON.keys][number] = key
         return number
 
     def tables(self, state: int) -> SplitTable:
@@ -253,18 +250,18 @@ class SplitStates:
         may_follow = places[(numbers != REFUSED_SPLIT) & (places < canonical_split.INSIDE * n)] % n
         starts |= np.bitwise_or.reduce(kinds.starts[may_follow], axis=0)
         made = self._built[state] = SplitTable(*table)
-        self._slots[canonical_slots.IS_PARTIAL][state] = is_partial
-        self._slots[canonical_slots.GOES_ON][state] = made.going_on.ctypes.data
-        self._slots[canonical_slots.BREAKS][state] = made.breaking.ctypes.data
-        self._slots[canonical_slots.FOLLOWS][state] = made.fitting.ctypes.data
+        self._slots[CANON.is_partial][state] = is_partial
+        self._slots[CANON.goes_on][state] = made.going_on.ctypes.data
+        self._slots[CANON.breaks][state] = made.breaking.ctypes.data
+        self._slots[CANON.fits][state] = made.fitting.ctypes.data
         return made
 
     def make_masks(self, state: int) -> None:
         """Make the masks of what may follow a state that is not inside of a character."""
         made = self.tables(state)
         for slot, after in (
-            (canonical_slots.LONE_FOLLOWING, made.breaking),
-            (canonical_slots.FOLLOWING, made.fitting),
+            (CANON.lone_following, made.breaking),
+            (CANON.following, made.fitting),
         ):
             bits = np.zeros(self._n_words * 32, bool)
             of_token = self.kinds.of_token
@@ -275,18 +272,18 @@ class SplitStates:
             self._slots[slot][state] = mask.ctypes.data
 
     def make_ranks(self, state: int) -> None:
-        """List the tokens that may not follow a state if they are incompatible with the one before, see RANKS."""
-        made, order = self.tables(state), self._slots[canonical_slots.ORDER]
+        """List the tokens that may not follow a state if they are incompatible with the one before, see `ranks`."""
+        made, order = self.tables(state), self._slots[CANON.order]
         effects = np.where(made.breaking == REFUSED_SPLIT, PAIR, MIXED).astype(np.uint8)
         effects[(made.fitting == REFUSED_SPLIT) | (made.fitting == made.breaking)] = NO_EFFECT
         n = len(order)
         ranks = np.empty(4 * n + 2, np.int32)
         rank_of = np.zeros(len(self.kinds.of_token), np.int32)
         counts, listed = ranks[: 2 * n + 2].reshape(n + 1, 2), ranks[2 * n + 2 :].reshape(2, n)
-        rank_tokens(order, self._slots[canonical_slots.ORDER_KINDS], effects, counts, listed, rank_of)
+        rank_tokens(order, self._slots[CANON.order_kinds], effects, counts, listed, rank_of)
         self._kept += [ranks, rank_of]
-        self._slots[canonical_slots.RANK_OF][state] = rank_of.ctypes.data
-        self._slots[canonical_slots.RANKS][state] = ranks.ctypes.data
+        self._slots[CANON.rank_of][state] = rank_of.ctypes.data
+        self._slots[CANON.ranks][state] = ranks.ctypes.data
 
     def _number_of(self, packed: int) -> int:
         """Number of a packed state, or REFUSED_SPLIT, also where no character that begins so may come; remembered."""
@@ -373,4 +370,4 @@ def _is_text(data: bytes, length: int) -> bool:
     return is_text(data + b"\x80" * (length - len(data)))
 
 
-_FLAGS = (canonical_slots.IS_PARTIAL, canonical_slots.IS_PLAIN)
+_FLAGS = (CANON.is_partial, CANON.is_plain)

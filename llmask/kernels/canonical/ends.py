@@ -15,23 +15,78 @@ from ..parser.goto import goto
 from ..parser.token_terminals import NAMES_ORDINARY, names_special
 from ..parser.tracked_goto import ROW_BITS, untracked_goto
 from ..parser.tracked_values import MAY_REPEAT
+from ..regex.class_maps import class_of
 from ..tables.grammar_layout import GRAMMAR
-from ..tables.interning import map_get, map_put
-from ..tables.memory import block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64
+from ..tables.int_lists import append
+from ..tables.interning import map_get, map_put, mix
+from ..tables.memory import ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64, store_u8
 from ..values.parse_states import FIRST_TRACKED, MOST_ROWS, is_left_out, row_of
-from .live import NO_BYTE, is_known, likely_byte, live_ascii, note_likely
-from .slots import ENDS, MAY_END, MISSING, MOST_MISSING, N_MISSING, SAFE_MEMO, SHARED_BYTES
+from .slots import CANON
 
+NO_BYTE = 0  # otherwise a byte + 1
+LIVE_FIELDS = 3
 INSIDE_PLACE = (1 << 31) - 1  # no place has this number
 MAY_STOP = 257
 ONE_LESS, EIGHT_LESS = (1 << 63) - 1, (1 << 56) - 1  # what shifts leave of a word
-MEMO_BITS = 62
-MEMO_BYTES = 32  # which split states were asked for, and the answers; the same for canonical/search.py
-NO_NUMBER = -1
+MEMO_ENTRIES = 1 << 11  # the last ends that were asked for
+MEMO_BYTES = 16
+IS_ASKED, IS_SAFE, IS_WITNESS_ASKED, HAS_WITNESS = 1, 2, 4, 8
+MEMO_BITS = 4
+MOST_MISSING = 64
 _FLAGS = {name: bit for name, (_, bit) in GRAMMAR.record("rows").flags.items()}
 ACCEPTS, TAKES_TOKENS = _FLAGS["accepts"], _FLAGS["takes_tokens"]  # flags of rows
 OPEN = _FLAGS["is_undecided"] | _FLAGS["is_nowhere"]
 UNCERTAIN = _FLAGS["is_tentative"] | OPEN  # what may come depends on texts
+
+
+@inline
+def _find_live(store, canon, words, state, first):
+    """Write two words: which of 128 bytes from `first` on a lexer state takes; each class of bytes is asked once."""
+    class_map = store.states[state].map
+    known = ensure(canon, CANON.text_room, 256)
+    fill_bytes(known, 256, 0)
+    for word in range(2):
+        bits = 0
+        for bit in range(64):
+            byte = first + 64 * word + bit
+            byte_class = class_of(store, class_map, byte)
+            if load_u8(known + byte_class) == 0:
+                store_u8(known + byte_class, 1 if next_state(store, state, byte) == DEAD else 2)
+            bits |= (load_u8(known + byte_class) >> 1) << bit
+        store_i64(words + 8 * word, bits)
+
+
+@inline
+def _entry(canon, slot, state):
+    return ensure(canon, slot, (state + 1) * LIVE_FIELDS * 8) + state * LIVE_FIELDS * 8
+
+
+@kernel
+def _live(store, canon, slot, state, first):
+    """Address of two words: which of 128 bytes from `first` on a lexer state takes without ending a lexeme before."""
+    at = _entry(canon, slot, state)
+    if load_i64(at) == 0:
+        _find_live(store, canon, at + 8, state, first)
+        if store.exceeded == 0:
+            store_i64(at, 1)
+    return at + 8
+
+
+@inline
+def live_ascii(store, canon, state):
+    """Address of two words: the ASCII bytes that a lexer state takes without ending a lexeme before them."""
+    return _live(store, canon, CANON.live_ascii, state, 0)
+
+
+@kernel
+def live_word(store, canon, state, behind, word):
+    """Bits of the bytes 64 * `word` and on that may come next, and of some that turn out not to.
+
+    `behind` see `state_after_lexeme`.
+    """
+    slot, first, at = (CANON.live_high, 128, 8 * word - 16) if word >= 2 else (CANON.live_ascii, 0, 8 * word)
+    bits = load_i64(_live(store, canon, slot, state, first) + at)
+    return bits if behind == state else bits | load_i64(_live(store, canon, slot, behind, first) + at)
 
 
 @inline
@@ -151,19 +206,18 @@ def has_stopped(store, grammar):
 @inline
 def note_missing(canon, split):
     """Note a split state whose tables are missing; of many some wait for the next time."""
-    n = canon[N_MISSING]
+    n = canon.n_missing
     for i in range(n):
-        if canon[MISSING + i] == split:
+        if canon.missing[i] == split:
             return
     if n < MOST_MISSING:
-        canon[MISSING + n] = split
-        canon[N_MISSING] = n + 1
+        append(canon, CANON.missing, CANON.n_missing, split)
 
 
 @kernel
 def remember(canon, memo, slot, key, value):
     """Enter a key unless the table of split states has grown too large."""
-    if memo.bytes_used <= canon[SHARED_BYTES]:
+    if memo.bytes_used <= canon.shared_bytes:
         map_put(map_at(memo, slot), key, value)
 
 
@@ -266,24 +320,32 @@ def first_of_both(store, grammar, packed, low, high):
 
 
 @inline
-def forget_ends(canon, n_ends):
-    """Begin with an empty memo of `is_safe` for so many ends."""
-    memo = ensure(canon, SAFE_MEMO, (n_ends + 1) * MEMO_BYTES)
-    fill_bytes(memo, n_ends * MEMO_BYTES, 0)
+def memo_entry(memo, packed, split):
+    """Address of what is remembered of an end and a split state: the end, the split state with bits; empty if new.
+
+    The last ones that were asked for are remembered.
+    """
+    at = ensure(memo, GRAMMAR.safe_ends, MEMO_ENTRIES * MEMO_BYTES)
+    at += (mix(packed, split) & (MEMO_ENTRIES - 1)) * MEMO_BYTES
+    if load_i64(at) != packed + 1 or load_i64(at + 8) >> MEMO_BITS != split:
+        store_i64(at, packed + 1)
+        store_i64(at + 8, split << MEMO_BITS)
+    return at
 
 
 @inline
-def is_safe(store, grammar, canon, number, packed, split):
-    """Whether `safe_byte` finds something for an end; the memo has what it said of this number (NO_NUMBER: nothing)."""
-    if number == NO_NUMBER or split >= MEMO_BITS:
-        return safe_byte(store, grammar, canon, packed, split) != NO_BYTE
-    memo = block(canon, SAFE_MEMO) + number * MEMO_BYTES
-    asked, bit = load_i64(memo), 1 << split
-    if asked & bit == 0:
-        store_i64(memo, asked | bit)
+def is_safe(store, grammar, canon, memo, packed, split):
+    """Whether `safe_byte` finds something for an end; remembered in `memo`: the grammar's table, or for lexer states
+    that of split states.
+    """
+    known = load_i64(memo_entry(memo, packed, split) + 8)
+    if known & IS_ASKED == 0:
+        known = split << MEMO_BITS | IS_ASKED
         if safe_byte(store, grammar, canon, packed, split) != NO_BYTE:
-            store_i64(memo + 8, load_i64(memo + 8) | bit)
-    return load_i64(memo + 8) & bit != 0
+            known |= IS_SAFE
+        if not has_stopped(store, grammar):
+            store_i64(memo_entry(memo, packed, split) + 8, known)
+    return known & IS_SAFE != 0
 
 
 @kernel
@@ -312,23 +374,16 @@ def _certain_byte(store, grammar, canon, packed, low, high):
 @kernel
 def safe_byte(store, grammar, canon, packed, split):
     """A byte that ends the word and may come next, + 1; MAY_STOP where the text may end; else NO_BYTE."""
-    ends = canon[ENDS] + split * 16
+    ends = canon.word_ends + split * 16
     low, high = load_i64(ends), load_i64(ends + 8)
     place, state = packed >> 32, packed & 0xFFFFFFFF
     if not is_certain(grammar, packed):
         return _certain_byte(store, grammar, canon, packed, low, high)
     if low | high != 0:
-        is_new = not is_known(canon, state)
-        if is_new:
-            found = likely_byte(store, canon, state, split)
-            if found != NO_BYTE:
-                return found
         live = live_ascii(store, canon, state)
         inside_low, inside_high = load_i64(live), load_i64(live + 8)
         found = first_of_both(store, grammar, packed, low & inside_low, high & inside_high)
         if found != NO_BYTE:
-            if is_new:
-                note_likely(canon, split, found)
             return found
         scanned = store.states[state].accepts
         if place != INSIDE_PLACE and scanned != 0:
@@ -340,6 +395,6 @@ def safe_byte(store, grammar, canon, packed, split):
                 found = first_of_both(store, grammar, packed, low, high)
                 if found != NO_BYTE:
                     return found
-    if place == INSIDE_PLACE or is_bare(packed) or load_i64(canon[MAY_END] + split * 8) == 0:
+    if place == INSIDE_PLACE or is_bare(packed) or load_i64(canon.may_end + split * 8) == 0:
         return NO_BYTE
     return MAY_STOP if _may_stop(store, grammar, packed) else NO_BYTE

@@ -6,40 +6,25 @@ byte there is a *profile*, in the order of merges:
 
     int32          n runs
     int32          m mixed tokens, see canonical/following.py
-    int32[n, 4]    rank of the merge, low, high: the part of the list in RANKS that its run is; how many tokens so far
+    int32[n, 4]    rank of the merge, low, high: the part of the list in `ranks` that its run is; how many tokens so far
     int32[m, 2]    run, mixed token
 
 After every STRIDE tokens of a profile there is a *base*, a mask without those up to there (16 KB each, made when asked
 for), and only the runs behind a base remain ranges.
 
-In: the table of split states. Out: profiles and bases in TOKENS. Cost: a profile 20 ns a run, once; a base 1 ns a
+In: the table of split states. Out: profiles and bases in `tokens`. Cost: a profile 20 ns a run, once; a base 1 ns a
 token, once; to look a token's part up 50 ns.
 """
 
 from ..machine.jit import door, inline, kernel
-from ..machine.numba_names import map_at
 from ..mask.cell import clear_listed
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
-from ..tables.memory import block, copy_bytes, ensure, load_i32, load_i64, store_i32
-from .slots import (
-    BASES,
-    CHILD_FIRST,
-    CHILD_RANKS,
-    DOUBTFUL,
-    FOLLOWING,
-    N_DOUBTFUL,
-    N_ORDER,
-    NO_RUN,
-    PROFILES,
-    RANKS,
-    RUN_END,
-    RUN_FIRST,
-    SHARED_BYTES,
-)
+from ..tables.memory import copy_bytes, ensure, load_i32, load_i64, store_i32
+from .slots import CANON, NO_RUN
 
-HEAD_BYTES = 8
+PROFILE_BYTES = 8
 RUN_BYTES = 16
 LOW, HIGH, SO_FAR = 4, 8, 12  # where they are in a run, behind its rank
 TOKEN_BITS = 21  # of a key
@@ -49,7 +34,7 @@ STRIDE = 1024  # tokens between two bases
 
 @door("void(int32[::1], int32[::1], uint8[::1], int32[:, ::1], int32[:, ::1], int32[::1])", group="canonical")
 def rank_tokens(order, order_kinds, effects, ranks, listed, rank_of):
-    """List the tokens of ORDER that have an effect, see RANKS.
+    """List the tokens of `order` that have an effect, see `ranks`.
 
     `effects` are those of kinds, 0 for none, 1 for a PAIR and 2 for MIXED (canonical/pairs.py). Written are `ranks`,
     int32[n + 1, 2], `listed`, int32[2, n], and `rank_of`, int32[n_vocab] zeros.
@@ -71,57 +56,56 @@ def rank_tokens(order, order_kinds, effects, ranks, listed, rank_of):
 
 @inline
 def ranked_of(canon, ranks):
-    """Address of the pairs in RANKS."""
-    return ranks + (canon[N_ORDER] + 1) * 8
+    """Address of the pairs in `ranks`."""
+    return ranks + (canon.n_order + 1) * 8
 
 
 @inline
 def mixed_of(canon, ranks):
-    """Address of the mixed tokens in RANKS."""
-    return ranked_of(canon, ranks) + canon[N_ORDER] * 4
+    """Address of the mixed tokens in `ranks`."""
+    return ranked_of(canon, ranks) + canon.n_order * 4
 
 
 @kernel
 def profile_of(canon, split, byte):
-    """Address of a profile; `byte` is a token. Overwrites DOUBTFUL. The split state has RANKS."""
+    """Address of a profile; `byte` is a token. Overwrites `doubtful`. The split state has `ranks`."""
     key = split << TOKEN_BITS | byte
-    known = map_get(map_at(canon, PROFILES), key)
+    known = map_get(canon.profiles, key)
     if known < 0:
         known = canon.n_tokens
-        _make_profile(canon, load_i64(canon[RANKS] + split * 8), byte)
-        map_put(map_at(canon, PROFILES), key, known)
+        _make_profile(canon, load_i64(canon.ranks + split * 8), byte)
+        map_put(canon.profiles, key, known)
     return canon.tokens.address + known * 4
 
 
 @kernel
 def _make_profile(canon, ranks, byte):
-    """Append a profile to TOKENS."""
-    low, high = load_i32(canon[CHILD_FIRST] + (byte + 1) * 4), load_i32(canon[CHILD_FIRST] + (byte + 2) * 4)
+    """Append a profile to `tokens`."""
+    low, high = load_i32(canon.children_first + (byte + 1) * 4), load_i32(canon.children_first + (byte + 2) * 4)
     position = canon.n_tokens
-    runs = (
-        ensure(canon, GRAMMAR.tokens, position * 4 + HEAD_BYTES + (high - low) * RUN_BYTES) + position * 4 + HEAD_BYTES
-    )
+    first_run = position * 4 + PROFILE_BYTES
+    runs = ensure(canon, GRAMMAR.tokens, first_run + (high - low) * RUN_BYTES) + first_run
     mixed = mixed_of(canon, ranks)
-    canon[N_DOUBTFUL] = n = total = 0
+    canon.n_doubtful = n = total = 0
     for i in range(high - 1, low - 1, -1):
-        first, end = load_i32(canon[RUN_FIRST] + i * 4), load_i32(canon[RUN_END] + i * 4)
+        first, end = load_i32(canon.run_first + i * 4), load_i32(canon.run_end + i * 4)
         if first == NO_RUN:
             continue
         total += load_i32(ranks + end * 8) - load_i32(ranks + first * 8)
         run = runs + n * RUN_BYTES
-        store_i32(run, load_i32(canon[CHILD_RANKS] + i * 4))
+        store_i32(run, load_i32(canon.child_ranks + i * 4))
         store_i32(run + LOW, load_i32(ranks + first * 8))
         store_i32(run + HIGH, load_i32(ranks + end * 8))
         store_i32(run + SO_FAR, total)
         for j in range(load_i32(ranks + first * 8 + 4), load_i32(ranks + end * 8 + 4)):
-            append(canon, DOUBTFUL, N_DOUBTFUL, n)
-            append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(mixed + j * 4))
+            append(canon, CANON.doubtful, CANON.n_doubtful, n)
+            append(canon, CANON.doubtful, CANON.n_doubtful, load_i32(mixed + j * 4))
         n += 1
     canon.tokens[position] = n
-    canon.tokens[position + 1] = canon[N_DOUBTFUL] // 2
-    canon.n_tokens = position + (HEAD_BYTES + n * RUN_BYTES) // 4
-    for i in range(canon[N_DOUBTFUL]):
-        append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i32(block(canon, DOUBTFUL) + i * 4))
+    canon.tokens[position + 1] = canon.n_doubtful // 2
+    canon.n_tokens = position + (PROFILE_BYTES + n * RUN_BYTES) // 4
+    for i in range(canon.n_doubtful):
+        append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i32(canon.doubtful.address + i * 4))
 
 
 @inline
@@ -130,7 +114,7 @@ def _first_at_least(profile, field, n, value):
     low = 0
     while low < n:
         middle = (low + n) >> 1
-        if load_i32(profile + HEAD_BYTES + middle * RUN_BYTES + field) < value:
+        if load_i32(profile + PROFILE_BYTES + middle * RUN_BYTES + field) < value:
             low = middle + 1
         else:
             n = middle
@@ -145,19 +129,19 @@ def runs_before(profile, limit):
 
 @inline
 def append_mixed(canon, profile, n_runs):
-    """Append the mixed tokens of the first runs to DOUBTFUL."""
-    entries = profile + HEAD_BYTES + load_i32(profile) * RUN_BYTES
+    """Append the mixed tokens of the first runs to `doubtful`."""
+    entries = profile + PROFILE_BYTES + load_i32(profile) * RUN_BYTES
     for i in range(load_i32(profile + 4)):
         if load_i32(entries + i * 8) < n_runs:
-            append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(entries + i * 8 + 4))
+            append(canon, CANON.doubtful, CANON.n_doubtful, load_i32(entries + i * 8 + 4))
 
 
 @inline
 def append_ranges(profile, first, end, at):
-    """Write the parts of RANKS that some runs are to an address, if not empty; returns how many."""
+    """Write the parts of `ranks` that some runs are to an address, if not empty; returns how many."""
     n = 0
     for i in range(first, end):
-        run = profile + HEAD_BYTES + i * RUN_BYTES
+        run = profile + PROFILE_BYTES + i * RUN_BYTES
         low, high = load_i32(run + LOW), load_i32(run + HIGH)
         if low < high:
             store_i32(at + n * 8, low)
@@ -171,7 +155,7 @@ def runs_in_base(profile, n_runs):
     """How many of the first runs of a profile the last base has that fits."""
     if n_runs == 0:
         return 0
-    total = load_i32(profile + HEAD_BYTES + (n_runs - 1) * RUN_BYTES + SO_FAR)
+    total = load_i32(profile + PROFILE_BYTES + (n_runs - 1) * RUN_BYTES + SO_FAR)
     if total < STRIDE:
         return 0
     return _first_at_least(profile, SO_FAR, n_runs, total // STRIDE * STRIDE) + 1
@@ -179,31 +163,31 @@ def runs_in_base(profile, n_runs):
 
 @kernel
 def find_base(store, canon, split, byte, n_runs):
-    """Place in TOKENS of the base without the first runs of a profile; NO_BASE: there is no room."""
+    """Place in `tokens` of the base without the first runs of a profile; NO_BASE: there is no room."""
     if n_runs == 0:
         return NO_BASE
     key = n_runs << 40 | split << TOKEN_BITS | byte
-    base = map_get(map_at(canon, BASES), key)
+    base = map_get(canon.byte_masks, key)
     if base < 0:
-        if canon.bytes_used > canon[SHARED_BYTES]:
+        if canon.bytes_used > canon.shared_bytes:
             return NO_BASE
         base = _make_base(store, canon, split, byte, n_runs)
-        map_put(map_at(canon, BASES), key, base)
+        map_put(canon.byte_masks, key, base)
     return base
 
 
 @kernel
 def _make_base(store, canon, split, byte, n_runs):
-    """The mask of what may follow a split state without the first runs of a profile: its place in TOKENS."""
+    """The mask of what may follow a split state without the first runs of a profile: its place in `tokens`."""
     n_words = (store.n_words + 1) & -2
     position = (canon.n_tokens + 1) & -2
     canon.n_tokens = position + n_words
     words = ensure(canon, GRAMMAR.tokens, canon.n_tokens * 4) + position * 4
-    copy_bytes(words, load_i64(canon[FOLLOWING] + split * 8), n_words * 4)
-    ranked = ranked_of(canon, load_i64(canon[RANKS] + split * 8))
+    copy_bytes(words, load_i64(canon.following + split * 8), n_words * 4)
+    ranked = ranked_of(canon, load_i64(canon.ranks + split * 8))
     profile = profile_of(canon, split, byte)
     for i in range(n_runs):
-        run = profile + HEAD_BYTES + i * RUN_BYTES
+        run = profile + PROFILE_BYTES + i * RUN_BYTES
         low, high = load_i32(run + LOW), load_i32(run + HIGH)
         clear_listed(words, ranked + low * 4, high - low)
     return position

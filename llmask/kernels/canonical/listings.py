@@ -1,9 +1,6 @@
 """Listings: the crossing tokens of a configuration with where each leads, for canonical masks.
 
-A string's 200 crossing tokens lead to 20 ends, so a listing has every end once:
-
-    n, n_ends, n_parts,
-    ends int32[n_ends, 2] (place, lexer state), tokens int32[n, 2] (token, number of its end), parts int32[n_parts, 4]
+    n, n_parts, tokens int32[n, 3] (token, place and lexer state of its end), parts int32[n_parts, 4]
 
 The walk that finds the tokens tells their ends (mask/crossing.py), so a listing costs no steps; only those that
 the grammar names are read again. The parts of a mask of many tokens are listed as such: what follows their tokens is a
@@ -12,12 +9,13 @@ matter of lexer states (canonical/inside.py). Those of a mask of few are listed 
 A configuration with a record whose crossing tokens are those of its bare row (mask/assemble.py) lists its own only; in
 the listing of the bare row an end may be NO_END.
 
-In: CROSSING and CROSSING_ENDS of a mask in progress. Out: listings in TOKENS. Cost: 5 ns a token.
+In: `crossing` and `crossing_ends` of a mask in progress. Out: listings in `tokens`. Cost: 5 ns a token.
 """
 
 from ..lexer.states import DEAD
 from ..machine.constants import MAX_TOKEN_BYTES
 from ..machine.jit import inline, kernel
+from ..machine.raw import load_u32
 from ..mask.assemble import KIND_BITS, build_mask, collect, keep_mask, publish
 from ..mask.configurations import ENDED, REFUSED, pack
 from ..mask.crossing import IN_PART, NO_END, allow_token
@@ -26,34 +24,27 @@ from ..parser.token_terminals import NAMES_ORDINARY, token_goto
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.interning import MISSING, map_get, map_put
 from ..tables.kinds import MaskKind
-from ..tables.memory import copy_bytes, ensure, get_i32, get_i64, load_i32, load_i64, reserve, store_i32, store_i64
+from ..tables.memory import copy_bytes, ensure, load_i32, load_i64, reserve, store_i32, store_i64
 from ..values.parse_states import row_of
 from .ends import go_on_from_last, go_token, has_stopped, names_ordinary
 
-HEAD = 3  # int32 before the ends
-END_BYTES = 8
+LISTING_BYTES = 8
+TOKEN_BYTES = 12
 PART_FIELDS = GRAMMAR.record("parts").n_fields
 PART_BYTES = 4 * PART_FIELDS
-LOOKED_AT = 32  # ends that are compared with the next one; one that comes again later is entered again
 
 
 @inline
-def end_at(listing, number):
-    """An end of a listing at an address, packed."""
-    at = listing + 4 * HEAD + number * END_BYTES
-    return (load_i32(at) << 32) | (load_i32(at + 4) & 0xFFFFFFFF)
-
-
-@inline
-def tokens_of(listing):
-    """Address of the tokens."""
-    return listing + 4 * HEAD + load_i32(listing + 4) * END_BYTES
+def listed_token(listing, i):
+    """A token of a listing at an address, and its end, packed."""
+    at = listing + LISTING_BYTES + i * TOKEN_BYTES
+    return load_i32(at), load_i32(at + 4) << 32 | load_u32(at + 8)
 
 
 @inline
 def parts_of(listing):
     """Address of the parts: of each its number (lexeme_masks/subtree_masks.py), place, lexer state and node."""
-    return tokens_of(listing) + load_i32(listing) * 8
+    return listing + LISTING_BYTES + load_i32(listing) * TOKEN_BYTES
 
 
 @inline
@@ -83,21 +74,9 @@ def after_first(store, grammar, configuration, token):
     return go_token(store, grammar, pack(place, state), token)
 
 
-@inline
-def _number_of_end(ends, n_ends, place, state):
-    """Number of an end, one of the last; n_ends: it is new."""
-    number = n_ends - 1
-    last = max(n_ends - LOOKED_AT, 0)
-    while number >= last:
-        if load_i32(ends + number * END_BYTES + 4) == state and load_i32(ends + number * END_BYTES) == place:
-            return number
-        number -= 1
-    return n_ends
-
-
 @kernel
 def _find_ends(store, grammar, configuration, first, lists_parts):
-    """Read the tokens of CROSSING from `first` on whose ends the walk did not tell, those of parts if asked for."""
+    """Read the tokens of `crossing` from `first` on whose ends the walk did not tell, those of parts if asked for."""
     start = pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
     is_named = names_ordinary(store, grammar, start)
     stack = reserve(grammar.path_ends, MAX_TOKEN_BYTES + 2)
@@ -120,7 +99,7 @@ def _find_ends(store, grammar, configuration, first, lists_parts):
 
 @kernel
 def keep_listing(store, grammar, configuration, first, is_long):
-    """Remember where the tokens of CROSSING from `first` on lead, with which a configuration was found, and its parts.
+    """Remember where the tokens of `crossing` from `first` on lead, found with a configuration, and its parts.
 
     Of a mask of few tokens (not `is_long`) those of parts are listed one by one.
     Nothing is remembered where a limit is reached: some ends are not known then.
@@ -137,32 +116,23 @@ def keep_listing(store, grammar, configuration, first, is_long):
         return
     n_parts = grammar.n_parts if is_long else 0
     position = grammar.n_tokens
-    listing = ensure(grammar, GRAMMAR.tokens, (position + HEAD + 4 * n + PART_FIELDS * n_parts + 2) * 4) + position * 4
-    crossing, crossing_ends = ensure(grammar, GRAMMAR.crossing, 4), ensure(grammar, GRAMMAR.crossing_ends, 8)
-    # tokens are written where they lie if no end comes twice, and moved then
-    ends, tokens = listing + 4 * HEAD, listing + 4 * HEAD + n * END_BYTES
-    n_ends, n_kept = 0, 0
+    most = LISTING_BYTES // 4 + n * (TOKEN_BYTES // 4) + n_parts * PART_FIELDS
+    listing = ensure(grammar, GRAMMAR.tokens, (position + most) * 4) + position * 4
+    n_kept = 0
     for i in range(first, first + n):
-        end = get_i64(crossing_ends, i)
+        end = grammar.crossing_ends[i]
         if end == IN_PART or (end == NO_END and not is_bare):
             continue  # one of a part that is listed, or a special token: its end is that of the text
-        place, state = end >> 32, load_i32(crossing_ends + i * 8)
-        number = _number_of_end(ends, n_ends, place, state)
-        if number == n_ends:
-            store_i32(ends + number * END_BYTES, place)
-            store_i32(ends + number * END_BYTES + 4, state)
-            n_ends += 1
-        store_i32(tokens + n_kept * 8, get_i32(crossing, i))
-        store_i32(tokens + n_kept * 8 + 4, number)
+        at = listing + LISTING_BYTES + n_kept * TOKEN_BYTES
+        store_i32(at, grammar.crossing[i])
+        store_i32(at + 4, end >> 32)
+        store_i32(at + 8, end)
         n_kept += 1
     store_i32(listing, n_kept)
-    store_i32(listing + 4, n_ends)
-    store_i32(listing + 8, n_parts)
-    for i in range(n_kept):
-        copy_bytes(ends + n_ends * END_BYTES + i * 8, tokens + i * 8, 8)
+    store_i32(listing + 4, n_parts)
     if n_parts != 0:
         copy_bytes(parts_of(listing), grammar.parts.address, n_parts * PART_FIELDS * 4)
-    grammar.n_tokens = position + HEAD + 2 * n_ends + 2 * n_kept + PART_FIELDS * n_parts
+    grammar.n_tokens = position + (parts_of(listing) - listing) // 4 + PART_FIELDS * n_parts
     map_put(grammar.listed, configuration, position)
 
 

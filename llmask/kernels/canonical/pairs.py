@@ -11,11 +11,10 @@ Tokens with b at the left end are a run in the depth-first order of the forest i
 half. The children of b are ordered by when they are made, the last first; so those that merge b too early are at the
 end of the run. And the merges (a, b) are the children of a in the same forest, the first at the end.
 
-All of that is so where a token is made after its parts. Tokens that are not (bpe_pairs.py: Llama 3 has 90) come last
-among the children. They and those with such a token on the left spine are *odd*, as are merges that make them or
-tokens that are not made after their parts: of all these merges, for each a, the list ODD has every R that one refuses,
-and between which times a has to be merged in L for that. Where L itself has such a token on the right spine, all that
-b is merged to is looked at, with the tree below each, and the odd tokens are asked for one by one.
+All of that is so where a token is made after its parts. Tokens that are not (bpe_pairs.py: Llama 3 has 90) are *late*,
+and come last among the children; tokens with a late one on the left spine (98) are *odd*. For each a the list `odd` has
+the tokens that a late merge of a, or one with the left spine of an odd token, might refuse: these are asked for one by
+one, as all tokens are where L has a late one on the right spine.
 
 In: the table of split states. Out: tokens. Cost: 10 ns a run and 1 ns a token of it; the forest 20 ms.
 """
@@ -24,55 +23,15 @@ from ..encoders.bpe_pairs import BYTE_TIME, MADE, NO_LIMIT, are_compatible
 from ..encoders.encoder_slots import EncoderSlot
 from ..machine.jit import door, inline, kernel
 from ..machine.raw import load_u16
-from ..tables.memory import (
-    as_table,
-    block,
-    ensure,
-    fill_bytes,
-    load_i32,
-    load_i64,
-    load_u8,
-    store_i32,
-    store_i64,
-    store_u8,
-)
-from .slots import (
-    BREAKS,
-    BYTE_LIMIT,
-    CHILD_FIRST,
-    CHILD_RANKS,
-    CHILDREN,
-    CONTINUING,
-    ENCODER,
-    END,
-    FIRST,
-    FITS_BEHIND,
-    FOLLOWS,
-    KINDS,
-    LAST_BYTE,
-    N_CONTINUING,
-    N_MERGED_CONTINUING,
-    NO_RUN,
-    ODD,
-    ODD_FIRST,
-    ODD_KIND,
-    ORDER,
-    ORDER_KINDS,
-    PAIR_MEMO,
-    REACHABLE,
-    REFUSED_SPLIT,
-    RUN_END,
-    RUN_FIRST,
-    RUNS,
-)
+from ..tables.memory import as_table, ensure, load_i32, load_i64, load_u8, store_i32, store_i64
+from .slots import CANON, NO_RUN, ODD_KIND, REFUSED_SPLIT
 
 ANY_SPLIT = -1
-NO_BYTE = -1
+NO_LAST_BYTE = -1
 # what an incompatible token does behind a split state
 NO_EFFECT = 0  # as a compatible one: it may stand there as well, or never may
 PAIR = 1  # it may not stand there
 MIXED = 2  # it leads to another split state
-ODD_FIELDS = 3  # of ODD: the token, times low and high: refused where low < time <= high
 MEMO_PAIRS = 1 << 13  # pairs that were asked for last: grammars have the same keys
 
 
@@ -105,21 +64,21 @@ def is_fitting(canon, left, right):
     """Whether two neighbours are compatible; `left` -1: the text begins."""
     if left < 0:
         return True
-    reachable = canon[REACHABLE]
+    reachable = canon.reachable
     if load_u8(reachable + left) == 0 or load_u8(reachable + right) == 0:
         return False
     key = (left << 21 | right) + 1
-    at = block(canon, PAIR_MEMO) + ((left * 31 + right) & (MEMO_PAIRS - 1)) * 8
+    at = canon.pair_memo.address + ((left * 31 + right) & (MEMO_PAIRS - 1)) * 8
     known = load_i64(at)
     if known >> 1 != key:
-        known = key << 1 | (1 if are_compatible(as_table(canon[ENCODER]), left, right) else 0)
+        known = key << 1 | (1 if are_compatible(as_table(canon.encoder), left, right) else 0)
         store_i64(at, known)
     return known & 1 != 0
 
 
 @inline
 def _add_run(canon, n, first, end):
-    runs = ensure(canon, RUNS, (n + 1) * 8) + n * 8
+    runs = ensure(canon, CANON.runs, (n + 1) * 8) + n * 8
     store_i32(runs, first)
     store_i32(runs + 4, end)
     return n + 1
@@ -128,8 +87,8 @@ def _add_run(canon, n, first, end):
 @inline
 def effect_of(canon, split, kind):
     """What an incompatible token of a kind does behind a split state: PAIR, MIXED, or NO_EFFECT."""
-    fits = load_u16(load_i64(canon[FOLLOWS] + split * 8) + kind * 2)
-    broken = load_u16(load_i64(canon[BREAKS] + split * 8) + kind * 2)
+    fits = load_u16(load_i64(canon.fits + split * 8) + kind * 2)
+    broken = load_u16(load_i64(canon.breaks + split * 8) + kind * 2)
     if fits == REFUSED_SPLIT or broken == fits:
         return NO_EFFECT
     return PAIR if broken == REFUSED_SPLIT else MIXED
@@ -138,161 +97,82 @@ def effect_of(canon, split, kind):
 @inline
 def _add_one(canon, split, token, n):
     """Add the run of a single incompatible token, if it matters; returns how many runs there are."""
-    if split != ANY_SPLIT and effect_of(canon, split, load_u16(canon[KINDS] + token * 2)) == NO_EFFECT:
+    if split != ANY_SPLIT and effect_of(canon, split, load_u16(canon.kinds + token * 2)) == NO_EFFECT:
         return n
-    return _add_run(canon, n, -1 - load_i32(canon[FIRST] + token * 4), 0)
+    return _add_run(canon, n, -1 - load_i32(canon.tree_first + token * 4), 0)
 
 
 @inline
-def _add_odd(canon, split, spine, limit, n):
-    """Add what odd merges with a token refuse that is merged at a time itself; returns how many runs there are."""
-    for i in range(load_i32(canon[ODD_FIRST] + spine * 4), load_i32(canon[ODD_FIRST] + spine * 4 + 4)):
-        entry = canon[ODD] + i * ODD_FIELDS * 4
-        if load_i32(entry + 4) < limit <= load_i32(entry + 8):
-            n = _add_one(canon, split, load_i32(entry), n)
-    return n
+def _ask(canon, split, left, token, n):
+    """Add a token that is in no run if it is incompatible with one before it; returns how many runs there are."""
+    return n if is_fitting(canon, left, token) else _add_one(canon, split, token, n)
 
 
 @kernel
-def _add_refused(canon, split, a, time, limit, made, n):
-    """Add what the merge of a token `a` that makes `made` refuses; returns how many runs there are.
-
-    What `a` is merged to on the right spine is made at `time`, and undoing that gives the limit (bpe_pairs.py).
-    """
-    made_of = MADE.at(as_table(canon[ENCODER])[EncoderSlot.MADE_OF])
-    rank, b = made_of[made].rank, made_of[made].right
-    a_time = made_of[a].time
-    if time <= made_of[b].time:
-        return n
-    first = load_i32(canon[FIRST] + b * 4)
-    if rank < limit and load_i32(canon[ORDER_KINDS] + first * 4) < ODD_KIND:
-        n = _add_one(canon, split, b, n)
-    end = -1  # of the last run
-    for i in range(load_i32(canon[CHILD_FIRST] + (b + 1) * 4), load_i32(canon[CHILD_FIRST] + (b + 2) * 4)):
-        above = load_i32(canon[CHILDREN] + i * 4)
-        above_time = made_of[above].time
-        if a_time > above_time or rank >= (made_of[above].right_limit if time > above_time else limit):
-            continue
-        first, behind = load_i32(canon[FIRST] + above * 4), load_i32(canon[END] + above * 4)
-        if first == end:
-            store_i32(canon[RUNS] + (n - 1) * 8 + 4, behind)
-        else:
-            n = _add_run(canon, n, first, behind)
-        end = behind
+def _ask_all(canon, split, left):
+    """As `list_runs`, of each token that merging makes it is asked whether it fits."""
+    n = 0
+    for place in range(canon.n_order):
+        token = load_i32(canon.order + place * 4)
+        if load_u8(canon.reachable + token) != 0 and load_i32(canon.tree_first + token * 4) == place:
+            n = _ask(canon, split, left, token, n)
     return n
-
-
-@kernel
-def _list_for_odd(canon, split, left):
-    """As `list_runs` for a token with one on the right spine that is not made after its parts."""
-    made_of = MADE.at(as_table(canon[ENCODER])[EncoderSlot.MADE_OF])
-    n, spine, time, limit = 0, left, NO_LIMIT, NO_LIMIT
-    while True:
-        for i in range(load_i32(canon[CHILD_FIRST] + (spine + 1) * 4), load_i32(canon[CHILD_FIRST] + (spine + 2) * 4)):
-            n = _add_refused(canon, split, spine, time, limit, load_i32(canon[CHILDREN] + i * 4), n)
-        for i in range(load_i32(canon[ODD_FIRST] + spine * 4), load_i32(canon[ODD_FIRST] + spine * 4 + 4)):
-            token = load_i32(canon[ODD] + i * ODD_FIELDS * 4)
-            if not is_fitting(canon, left, token):
-                n = _add_one(canon, split, token, n)
-        made = made_of[spine]
-        time = made.time
-        if time == BYTE_TIME:
-            return n
-        limit = made.left_limit
-        spine = made.right
 
 
 @inline
 def _list_children(canon, spine, limit, n):
     """Add the runs of the merges with a token that are made before a time; returns how many runs there are."""
-    low, high = load_i32(canon[CHILD_FIRST] + (spine + 1) * 4), load_i32(canon[CHILD_FIRST] + (spine + 2) * 4)
-    runs = ensure(canon, RUNS, (n + high - low) * 8)
+    low, high = load_i32(canon.children_first + (spine + 1) * 4), load_i32(canon.children_first + (spine + 2) * 4)
+    runs = ensure(canon, CANON.runs, (n + high - low) * 8)
     for i in range(high - 1, low - 1, -1):
-        first = load_i32(canon[RUN_FIRST] + i * 4)
+        first = load_i32(canon.run_first + i * 4)
         if first == NO_RUN:
             continue
-        if load_i32(canon[CHILD_RANKS] + i * 4) >= limit:
+        if load_i32(canon.child_ranks + i * 4) >= limit:
             break
         store_i32(runs + n * 8, first)
-        store_i32(runs + n * 8 + 4, load_i32(canon[RUN_END] + i * 4))
+        store_i32(runs + n * 8 + 4, load_i32(canon.run_end + i * 4))
         n += 1
     return n
 
 
 @kernel
-def list_runs_above(canon, split, token):
-    """As `list_runs` without the runs of merges with LAST_BYTE, which are those made before BYTE_LIMIT.
+def _ask_odd(canon, split, left, spine, n):
+    """Add tokens that an odd or late merge with one on the right spine refuses; returns how many runs there are."""
+    for i in range(load_i32(canon.odd_first + spine * 4), load_i32(canon.odd_first + spine * 4 + 4)):
+        n = _ask(canon, split, left, load_i32(canon.odd + i * 4), n)
+    return n
 
-    NO_BYTE in its place: there are none.
+
+@kernel
+def list_runs_above(canon, split, token):
+    """As `list_runs` without the runs of merges with `last_byte`, which are those made before `byte_limit`.
+
+    NO_LAST_BYTE in its place: there are none.
     """
-    made_of = MADE.at(as_table(canon[ENCODER])[EncoderSlot.MADE_OF])
+    made_of = MADE.at(as_table(canon.encoder)[EncoderSlot.MADE_OF])
     n, spine, limit = 0, token, NO_LIMIT
-    while True:
-        made = made_of[spine]
-        time = made.time
-        if time != BYTE_TIME and time != made.rank:
-            canon[LAST_BYTE] = NO_BYTE
-            return _list_for_odd(canon, split, token)
-        if time == BYTE_TIME:
-            canon[LAST_BYTE], canon[BYTE_LIMIT] = spine, limit
-            return _add_odd(canon, split, spine, limit, n)
-        n = _add_odd(canon, split, spine, limit, _list_children(canon, spine, limit, n))
-        limit = made.left_limit
-        spine = made.right
+    while made_of[spine].time != BYTE_TIME:
+        if made_of[spine].time != made_of[spine].rank:
+            canon.last_byte = NO_LAST_BYTE
+            return _ask_all(canon, split, token)
+        n = _ask_odd(canon, split, token, spine, _list_children(canon, spine, limit, n))
+        limit, spine = made_of[spine].left_limit, made_of[spine].right
+    canon.last_byte, canon.byte_limit = spine, limit
+    return _ask_odd(canon, split, token, spine, n)
 
 
 @inline
 def list_runs(canon, split, token):
-    """Write to RUNS the tokens that may not stand behind `token` in a word, some twice; returns how many runs.
+    """Write to `runs` the tokens that may not stand behind `token` in a word, some twice; returns how many runs.
 
     Of those that are no run only such that matter behind a split state, if it is not ANY_SPLIT.
 
-    A run is (first, end) in ORDER, without the odd tokens there; or (-1 - place, 0), one token. `token` is one that
+    A run is (first, end) in `order`, without the odd tokens there; or (-1 - place, 0), one token. `token` is one that
     merging makes.
     """
     n = list_runs_above(canon, split, token)
-    return n if canon[LAST_BYTE] == NO_BYTE else _list_children(canon, canon[LAST_BYTE], canon[BYTE_LIMIT], n)
-
-
-@inline
-def _first_from(continuing, n, place):
-    """How many of n entries of CONTINUING stand before a place in ORDER."""
-    low = 0
-    while low < n:
-        middle = (low + n) >> 1
-        if load_i32(continuing + middle * 8) < place:
-            low = middle + 1
-        else:
-            n = middle
-    return low
-
-
-@kernel
-def find_fitting(canon, before):
-    """Address of uint8[n]: of each kind of tokens that begin inside of a character, 1 where it fits behind a token.
-
-    `before` -1: the text begins.
-    """
-    n, continuing, n_kinds = canon[N_MERGED_CONTINUING], canon[CONTINUING], canon[N_CONTINUING]
-    fits = ensure(canon, FITS_BEHIND, n_kinds + 1)
-    fill_bytes(fits, n_kinds, 1 if before < 0 else 0)
-    if before < 0 or load_u8(canon[REACHABLE] + before) == 0:
-        return fits
-    for i in range(n):
-        store_u8(fits + load_i32(continuing + i * 8 + 4), 1)
-    for i in range(list_runs(canon, ANY_SPLIT, before)):
-        first, end = load_i32(canon[RUNS] + i * 8), load_i32(canon[RUNS] + i * 8 + 4)
-        if first < 0:
-            kind = load_i32(canon[ORDER_KINDS] + (-1 - first) * 4) & (ODD_KIND - 1)
-            if kind < n_kinds:
-                store_u8(fits + kind, 0)
-            continue
-        at = _first_from(continuing, n, first)
-        while at < n and load_i32(continuing + at * 8) < end:
-            if load_i32(canon[ORDER_KINDS] + load_i32(continuing + at * 8) * 4) < ODD_KIND:
-                store_u8(fits + load_i32(continuing + at * 8 + 4), 0)
-            at += 1
-    return fits
+    return n if canon.last_byte == NO_LAST_BYTE else _list_children(canon, canon.last_byte, canon.byte_limit, n)
 
 
 @door("int64(int64, int64, int64, int32[::1])", group="canonical")
@@ -304,9 +184,9 @@ def find_incompatible(address, split, token, out):
     canon = as_table(address)
     n = 0
     for i in range(list_runs(canon, split, token)):
-        first, end = load_i32(canon[RUNS] + i * 8), load_i32(canon[RUNS] + i * 8 + 4)
+        first, end = load_i32(canon.runs.address + i * 8), load_i32(canon.runs.address + i * 8 + 4)
         for j in range(-1 - first if first < 0 else first, -first if first < 0 else end):
-            if first < 0 or load_i32(canon[ORDER_KINDS] + j * 4) < ODD_KIND:
-                out[n] = load_i32(canon[ORDER] + j * 4)
+            if first < 0 or load_i32(canon.order_kinds + j * 4) < ODD_KIND:
+                out[n] = load_i32(canon.order + j * 4)
                 n += 1
     return n

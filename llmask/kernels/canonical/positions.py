@@ -5,7 +5,7 @@
 
 What may follow is a function of the position, and so is the position after a token (canonical/steps.py). Positions are
 found by a key of the configuration and a hash of the context; where that is another one's, by the next key. Those whose
-masks are put together from parts (canonical/parts.py) are not kept: a matcher's cell has all of them.
+masks are put together from parts (canonical/review.py) are not kept: a matcher's cell has all of them.
 
 In: a grammar's table. Out: positions; cells (mask/cell.py). Cost: 50 ns.
 """

@@ -1,33 +1,50 @@
 """The mask of a position: which grammatical tokens the tokenizer itself would have written, and can go on from.
 
-Masks of few tokens, and those inside of a character, are found token by token (canonical/short.py). Masks of many are
-put together from parts (canonical/parts.py), and tokens whose verdict depends on the token before are looked at again.
+    grammatical
+    & what the splitter lets follow, less what would merge with the token before     canonical/following.py
+    - what nothing canonical can follow, if it is compatible with the token before   canonical/dead.py
+
+The second line is a matter of the split state and the token before, the third of the split state and the configuration.
+All are known long before their combination has come up, which then needs neither a lock nor memory of its own: a mask
+of many tokens is put together from them. Where a chain has begun, or tokens may follow in another split state if they
+are incompatible, those tokens are looked at again, and the position is kept.
+
+Masks of few tokens, and those inside of a character, are found token by token. There the token before matters in one
+way only: the splitter leads a token to one split state if both are compatible, and to another one, or none, if they are
+not. So tokens are searched once for a configuration and a split state, for both, and listed with what holds:
+
+    0, n, entries int32[n]: token, and above it bits: IF_FITS, IF_BREAKS, CUT_IF_FITS, CUT_IF_BREAKS
+
+Behind blanks more blanks may come: some hundred positions that differ in the last token, with one list.
 
 A position without any canonical token (the search for continuations was given up before) has the grammatical mask, and
 the text is taken to begin anew behind it.
 
-In: tables, a position. Out: its fields. Cost: 0.1 us a token of a short mask; a long one
-1 us where its parts are known.
+In: tables, a position, or a cell (mask/cell.py). Out: its fields. Cost: 50 ns where the parts are known; 0.1 us a token
+of a short mask, up to 50 ns the next time.
 """
 
+from ..lexer.states import DEAD
 from ..machine.atomics import store_release
 from ..machine.constants import NO_TOKEN
 from ..machine.jit import inline, kernel
 from ..machine.raw import load_u16
+from ..mask.assemble import KIND_BITS
 from ..mask.cell import ASK, FILTER, LIST, NO_FILTER, CellField
-from ..mask.configurations import ENDED
+from ..mask.configurations import ENDED, OWN_MASK
+from ..mask.crossing import NO_END
 from ..tables.int_lists import append
-from ..tables.memory import load_i32, load_i64, load_u8
-from .broken import find_broken
-from .chains import NO_CHAIN, goes_on
-from .check_tokens import consider_again
-from .descent import CUT, NEEDS_STATE
-from .ends import has_stopped, note_missing
-from .following import HEAD_BYTES, find_following, known_following
+from ..tables.interning import map_put
+from ..tables.kinds import MaskKind
+from ..tables.memory import load_i32, load_i64, load_u8, store_i64
+from .chains import NO_CHAIN, after_breaking, after_fitting, chain_after, goes_on
+from .dead import append_special, consider_again, find_removed, inside_state, known_removed, walk_to
+from .ends import has_stopped, is_bare, note_missing
+from .following import FOLLOWING_BYTES, base_of, find_following, known_following
 from .inside import keep_found
-from .listings import build_listed_mask
-from .lists import append_special, find_removed
-from .parts import has_long_mask, may_have_parts, show_parts, write_parts
+from .last_byte import ranked_of
+from .listings import after_first, build_listed_mask, listed_token, listing_of
+from .pairs import is_fitting
 from .positions import (
     P_CONFIGURATION,
     P_CONTEXT,
@@ -36,6 +53,7 @@ from .positions import (
     before_of,
     cell_of,
     chain_at,
+    chain_of,
     position_field,
     position_of,
     put_position_field,
@@ -43,37 +61,198 @@ from .positions import (
     split_at,
     split_of,
 )
-from .short import find_short
-from .slots import (
-    BREAKS,
-    CHAIN_FIRST,
-    CHAIN_TOKENS,
-    DOUBTFUL,
-    FOLLOWING,
-    FOLLOWS,
-    FOUND,
-    IS_PARTIAL,
-    KIND_FIRST,
-    KIND_TOKENS,
-    LONE_FOLLOWING,
-    MAY_END,
-    N_CONTINUING,
-    N_DOUBTFUL,
-    N_FOUND,
-    N_KINDS,
-    N_MISSING,
-    REACHABLE,
-    REFUSED_SPLIT,
-    REPORT,
-    SHARED_BYTES,
-)
+from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
+from .slots import CANON, REFUSED_SPLIT
 
 # what the review answers
 DONE = 0
-STATE_MISSING = -201  # tables of the split states in MISSING
+STATE_MISSING = -201  # tables of the split states in `missing`
 FOLLOWING_MISSING = -202  # the masks of what may follow the split state in REPORT
 RANKS_MISSING = -203  # the tokens that may not follow it if they are incompatible with the one before
 STOPPED = -204  # a limit was reached
+
+MANY = 64  # tokens of a mask
+TOKEN_MASK = (1 << 24) - 1
+IF_FITS, IF_BREAKS, CUT_IF_FITS, CUT_IF_BREAKS = 1 << 24, 1 << 25, 1 << 26, 1 << 27
+
+
+@inline
+def has_long_mask(store, grammar, configuration):
+    """Whether the mask of a configuration, which is known, is one of many tokens."""
+    kept = grammar.configurations[configuration]
+    if kept.mask_kind & KIND_BITS == MaskKind.WORDS or kept.total >= MANY:
+        return True
+    if grammar.configurations[configuration].n_named == OWN_MASK:
+        return True
+    anonymous = inside_state(store, grammar, configuration)
+    return anonymous != DEAD and store.states[anonymous].mask_kind == MaskKind.WORDS
+
+
+@inline
+def may_have_parts(store, grammar, canon, configuration, context):
+    """Whether the mask of a configuration behind a context is put together, unless tokens depend on that before."""
+    if configuration == ENDED or chain_of(context) != NO_CHAIN:
+        return False
+    is_missing = grammar.configurations[configuration].mask_kind == MaskKind.NONE
+    if is_missing or not has_long_mask(store, grammar, configuration):
+        return False
+    split, before = split_of(context), before_of(context)
+    if load_u8(canon.is_partial + split) != 0 or load_i64(canon.following + split * 8) == 0:
+        return False
+    return before == NO_TOKEN or load_u8(canon.reachable + before) != 0
+
+
+@inline
+def write_parts(canon, cell, split, following, removed):
+    """Write the fields of a mask; `following` 0: behind no token, `removed` see `find_removed`."""
+    words, pairs, n_pairs, n_ranges = load_i64(canon.following + split * 8), 0, 0, 0
+    if following != 0:
+        words = base_of(canon, split, following)
+        pairs = following + FOLLOWING_BYTES + load_i32(following) * 4
+        n_pairs, n_ranges = load_i32(following + 4), load_i32(following + 8)
+    store_i64(cell + 8 * CellField.WORDS, words)
+    store_i64(cell + 8 * CellField.PAIRS, pairs)
+    store_i64(cell + 8 * CellField.N_PAIRS, n_pairs)
+    store_i64(cell + 8 * CellField.RANGES, pairs + n_pairs * 4)
+    store_i64(cell + 8 * CellField.N_RANGES, n_ranges)
+    store_i64(cell + 8 * CellField.RANKED, ranked_of(canon, load_i64(canon.ranks + split * 8)))
+    store_i64(cell + 8 * CellField.REMOVED, removed + 8)
+    store_i64(cell + 8 * CellField.N_REMOVED, load_i32(removed + 4))
+    store_i64(cell + 8 * CellField.MAY_END, load_i64(canon.may_end + split * 8))
+    store_i64(cell + 8 * CellField.IS_CUT, load_i32(removed))
+
+
+@inline
+def show_parts(store, grammar, canon, cell, configuration, context):
+    """Have a cell show a mask that is put together; False: it is not, or a part is not known."""
+    if not may_have_parts(store, grammar, canon, configuration, context):
+        return False
+    split, before, following = split_of(context), before_of(context), 0
+    if before != NO_TOKEN:
+        following = known_following(canon, split, before)
+        if following == 0 or load_i32(following) != 0:  # some tokens may follow otherwise: the position is kept
+            return False
+    removed = known_removed(grammar, configuration, split)
+    if removed == 0:
+        return False
+    store_i64(cell + 8 * CellField.CONFIGURATION, configuration)
+    store_i64(cell + 8 * CellField.CONTEXT, context)
+    write_parts(canon, cell, split, following, removed)
+    store_i64(cell + 8 * CellField.FILTER, FILTER)
+    return True
+
+
+@inline
+def _verdict_after(store, grammar, canon, packed, after, token, chain):
+    """The verdict of a token that led to an end, split state and chain."""
+    if after == REFUSED_SPLIT:
+        return NOTHING_FOLLOWS
+    return verdict(store, grammar, canon, grammar, packed, after, token, chain)
+
+
+@kernel
+def _enter(store, grammar, canon, position, token, packed):
+    """Enter a token that leads to an end in `found`, with what holds, if something follows: NEEDS_STATE, FOLLOWS_ON."""
+    split, chain = split_at(grammar, position), chain_at(grammar, position)
+    fitting, breaking = after_fitting(canon, split, chain, token), after_breaking(canon, split, chain, token)
+    following = chain_after(canon, split, fitting, chain, token)
+    one = other = _verdict_after(store, grammar, canon, packed, fitting, token, following)
+    if breaking != fitting:
+        following = chain_after(canon, split, breaking, chain, token)
+        other = _verdict_after(store, grammar, canon, packed, breaking, token, following)
+    if one == NEEDS_STATE or other == NEEDS_STATE or has_stopped(store, grammar):
+        return NEEDS_STATE
+    entry = token
+    if one != NOTHING_FOLLOWS:
+        entry |= IF_FITS | CUT_IF_FITS if one == CUT else IF_FITS
+    if other != NOTHING_FOLLOWS:
+        entry |= IF_BREAKS | CUT_IF_BREAKS if other == CUT else IF_BREAKS
+    if entry != token:
+        append(canon, CANON.found, CANON.n_found, entry)
+    return FOLLOWS_ON
+
+
+@kernel
+def _enter_listing(store, grammar, canon, position, configuration):
+    """Enter the tokens of a listing; as `_enter`."""
+    listing, result = listing_of(grammar, configuration), FOLLOWS_ON
+    for i in range(load_i32(listing)):
+        token, packed = listed_token(listing, i)
+        if packed == NO_END or is_bare(packed):
+            packed = after_first(store, grammar, position_field(grammar, position, P_CONFIGURATION), token)
+        if packed >= 0:
+            result = max(result, _enter(store, grammar, canon, position, token, packed))
+    return result
+
+
+@kernel
+def _enter_tokens(store, grammar, canon, position, tokens, n):
+    """Enter int32[n] tokens at an address; as `_enter`."""
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    last, n_valid, result = 0, 0, FOLLOWS_ON
+    for i in range(n):
+        token = load_i32(tokens + i * 4)
+        packed, n_valid = walk_to(store, grammar, canon, configuration, last, n_valid, token)
+        last = token
+        if packed >= 0:
+            result = max(result, _enter(store, grammar, canon, position, token, packed))
+    return result
+
+
+@kernel
+def _enter_all(store, grammar, canon, position, is_long):
+    """Enter the tokens in `doubtful`, or those of a short mask; as `_enter`."""
+    canon.n_found = 0
+    if is_long:
+        return _enter_tokens(store, grammar, canon, position, canon.doubtful.address, canon.n_doubtful)
+    configuration, result = position_field(grammar, position, P_CONFIGURATION), FOLLOWS_ON
+    anonymous, base = inside_state(store, grammar, configuration), grammar.configurations[configuration].base
+    if anonymous != DEAD:
+        tokens = store.token_lists.address + store.states[anonymous].mask * 4
+        result = _enter_tokens(store, grammar, canon, position, tokens, store.states[anonymous].n_tokens)
+    result = max(result, _enter_listing(store, grammar, canon, position, configuration))
+    if base != 0:
+        result = max(result, _enter_listing(store, grammar, canon, position, base))
+    return result
+
+
+@kernel
+def _find_entries(store, grammar, canon, position, is_long):
+    """Address of the list of a position, or 0: something is missing."""
+    configuration, split = position_field(grammar, position, P_CONFIGURATION), split_at(grammar, position)
+    is_shared = chain_at(grammar, position) == NO_CHAIN
+    known = known_removed(grammar, configuration, split) if is_shared else 0
+    if known != 0:
+        return known
+    if _enter_all(store, grammar, canon, position, is_long) == NEEDS_STATE or has_stopped(store, grammar):
+        return 0
+    place = grammar.n_tokens
+    address = keep_found(grammar, 0, canon)
+    if is_shared:
+        map_put(grammar.removed, configuration << 16 | split, place)
+    return address
+
+
+@kernel
+def _find_short(store, grammar, canon, position, is_long):
+    """Put the tokens of a short mask, or those in `doubtful`, in `found` if they may follow.
+
+    Which tokens these are is a matter of the configuration and the split state. NEEDS_STATE, CUT or FOLLOWS_ON.
+    """
+    entries = _find_entries(store, grammar, canon, position, is_long)
+    if entries == 0:
+        return NEEDS_STATE
+    before, result = before_at(grammar, position), FOLLOWS_ON
+    canon.n_found = 0
+    for i in range(load_i32(entries + 4)):
+        entry = load_i32(entries + 8 + i * 4)
+        token, bits = entry & TOKEN_MASK, entry & ~TOKEN_MASK
+        fits = bits == IF_FITS | IF_BREAKS or is_fitting(canon, before, token)
+        if bits & (IF_FITS if fits else IF_BREAKS) != 0:
+            append(canon, CANON.found, CANON.n_found, token)
+            if bits & (CUT_IF_FITS if fits else CUT_IF_BREAKS) != 0:
+                result = CUT
+    return result
 
 
 @inline
@@ -98,7 +277,7 @@ def review(store, grammar, canon, position):
     """Find the mask of a position: DONE, or what is missing."""
     if position_field(grammar, position, P_FILTER) != ASK:
         return DONE
-    canon[N_MISSING] = 0
+    canon.n_missing = 0
     configuration = position_field(grammar, position, P_CONFIGURATION)
     build_listed_mask(store, grammar, configuration)
     if has_stopped(store, grammar):
@@ -108,42 +287,42 @@ def review(store, grammar, canon, position):
         _finish(grammar, position, NO_FILTER)
         return DONE
     split = split_at(grammar, position)
-    if load_i64(canon[FOLLOWS] + split * 8) == 0:
+    if load_i64(canon.fits + split * 8) == 0:
         note_missing(canon, split)
         return STATE_MISSING
     is_long = has_long_mask(store, grammar, configuration)
-    is_partial = load_u8(canon[IS_PARTIAL] + split) != 0
+    is_partial = load_u8(canon.is_partial + split) != 0
     must_go_on = chain_at(grammar, position) & 1 != 0
     if is_long and not is_partial and not must_go_on:
         return _review_long(store, grammar, canon, position)
-    canon[N_DOUBTFUL] = 0
+    canon.n_doubtful = 0
     if is_long:
-        for kind in range(canon[N_CONTINUING] if is_partial else canon[N_KINDS]):
-            for i in range(load_i32(canon[KIND_FIRST] + kind * 4), load_i32(canon[KIND_FIRST] + kind * 4 + 4)):
-                token = load_i32(canon[KIND_TOKENS] + i * 4)
+        for kind in range(canon.n_continuing if is_partial else canon.n_kinds):
+            for i in range(load_i32(canon.kind_first + kind * 4), load_i32(canon.kind_first + kind * 4 + 4)):
+                token = load_i32(canon.kind_tokens + i * 4)
                 if is_partial or goes_on(canon, split, token):
-                    append(canon, DOUBTFUL, N_DOUBTFUL, token)
+                    append(canon, CANON.doubtful, CANON.n_doubtful, token)
     return _review_each(store, grammar, canon, position, is_long)
 
 
 @kernel
 def _review_each(store, grammar, canon, position, is_long):
-    """Find the mask of a position token by token: those in DOUBTFUL, or those of a short mask."""
+    """Find the mask of a position token by token: those in `doubtful`, or those of a short mask."""
     configuration = position_field(grammar, position, P_CONFIGURATION)
     split, chain = split_at(grammar, position), chain_at(grammar, position)
-    found = find_short(store, grammar, canon, position, is_long)
+    found = _find_short(store, grammar, canon, position, is_long)
     if found == NEEDS_STATE:
         return _missing(store, grammar)
     is_cut = 1 if found == CUT else 0
     if has_stopped(store, grammar):
         return STOPPED
-    may_end = load_i64(canon[MAY_END] + split * 8) != 0 and chain & 1 == 0
+    may_end = load_i64(canon.may_end + split * 8) != 0 and chain & 1 == 0
     if may_end and grammar.configurations[configuration].accepts != 0:
         for i in range(store.n_eos):
-            append(canon, FOUND, N_FOUND, store.eos[i])
+            append(canon, CANON.found, CANON.n_found, store.eos[i])
     if may_end:
         append_special(store, grammar, canon, configuration)
-    n = canon[N_FOUND]
+    n = canon.n_found
     if n == 0:
         _put(grammar, position, CellField.MAY_END, 1)
         _put(grammar, position, CellField.IS_CUT, 1)
@@ -160,30 +339,30 @@ def _review_each(store, grammar, canon, position, is_long):
 
 @kernel
 def _list_again(canon, split, before, chain, mixed, n_mixed):
-    """List in DOUBTFUL the tokens whose verdict depends on the token before, or on the chain."""
-    canon[N_DOUBTFUL] = 0
+    """List in `doubtful` the tokens whose verdict depends on the token before, or on the chain."""
+    canon.n_doubtful = 0
     for i in range(n_mixed):
-        append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(mixed + i * 4))
-    if before != NO_TOKEN and load_u8(canon[REACHABLE] + before) == 0:
-        fits, breaks = load_i64(canon[FOLLOWS] + split * 8), load_i64(canon[BREAKS] + split * 8)
-        for kind in range(canon[N_CONTINUING], canon[N_KINDS]):
+        append(canon, CANON.doubtful, CANON.n_doubtful, load_i32(mixed + i * 4))
+    if before != NO_TOKEN and load_u8(canon.reachable + before) == 0:
+        fits, breaks = load_i64(canon.fits + split * 8), load_i64(canon.breaks + split * 8)
+        for kind in range(canon.n_continuing, canon.n_kinds):
             broken = load_u16(breaks + kind * 2)
             if broken != REFUSED_SPLIT and broken != load_u16(fits + kind * 2):
-                for i in range(load_i32(canon[KIND_FIRST] + kind * 4), load_i32(canon[KIND_FIRST] + kind * 4 + 4)):
-                    append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(canon[KIND_TOKENS] + i * 4))
+                for i in range(load_i32(canon.kind_first + kind * 4), load_i32(canon.kind_first + kind * 4 + 4)):
+                    append(canon, CANON.doubtful, CANON.n_doubtful, load_i32(canon.kind_tokens + i * 4))
     if chain != NO_CHAIN:
         node = chain >> 1
-        for i in range(load_i32(canon[CHAIN_FIRST] + node * 4), load_i32(canon[CHAIN_FIRST] + node * 4 + 4)):
-            append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(canon[CHAIN_TOKENS] + i * 4))
+        for i in range(load_i32(canon.chain_first + node * 4), load_i32(canon.chain_first + node * 4 + 4)):
+            append(canon, CANON.doubtful, CANON.n_doubtful, load_i32(canon.chain_tokens + i * 4))
 
 
 @kernel
 def _find_parts(store, grammar, canon, configuration, split, before):
     """Find the parts of a mask of many tokens: DONE, or what is missing."""
-    if load_i64(canon[FOLLOWING] + split * 8) == 0:
-        canon[REPORT] = split
+    if load_i64(canon.following + split * 8) == 0:
+        canon.without_masks = split
         return FOLLOWING_MISSING
-    if before != NO_TOKEN and load_u8(canon[REACHABLE] + before) != 0:
+    if before != NO_TOKEN and load_u8(canon.reachable + before) != 0:
         if find_following(store, grammar, canon, split, before) == 0:
             return RANKS_MISSING
     return DONE if find_removed(store, grammar, canon, configuration, split) != 0 else _missing(store, grammar)
@@ -197,14 +376,14 @@ def _review_long(store, grammar, canon, position):
     missing = _find_parts(store, grammar, canon, configuration, split, before)
     if missing != DONE:
         return missing
-    is_lone = before != NO_TOKEN and load_u8(canon[REACHABLE] + before) == 0
+    is_lone = before != NO_TOKEN and load_u8(canon.reachable + before) == 0
     following, mixed, n_mixed = 0, 0, 0
     if before != NO_TOKEN and not is_lone:
         following = find_following(store, grammar, canon, split, before)
-        mixed, n_mixed = following + HEAD_BYTES, load_i32(following)
+        mixed, n_mixed = following + FOLLOWING_BYTES, load_i32(following)
     removed = find_removed(store, grammar, canon, configuration, split)
     _list_again(canon, split, before, chain, mixed, n_mixed)
-    if canon[N_DOUBTFUL] != 0:
+    if canon.n_doubtful != 0:
         context = position_field(grammar, position, P_CONTEXT)
         found = consider_again(store, grammar, canon, configuration, context, removed, n_mixed)
         if found == NEEDS_STATE or has_stopped(store, grammar):
@@ -212,7 +391,7 @@ def _review_long(store, grammar, canon, position):
         removed = keep_found(grammar, 1 if found == CUT else 0, canon)
     write_parts(canon, cell_of(grammar, position), split, following, removed)
     if is_lone:
-        _put(grammar, position, CellField.WORDS, load_i64(canon[LONE_FOLLOWING] + split * 8))
+        _put(grammar, position, CellField.WORDS, load_i64(canon.lone_following + split * 8))
     _finish(grammar, position, FILTER)
     return DONE
 
@@ -224,20 +403,13 @@ def review_cell(store, grammar, canon, cell):
     build_listed_mask(store, grammar, configuration)
     if has_stopped(store, grammar):
         return STOPPED
-    is_shared = canon.bytes_used <= canon[SHARED_BYTES]  # otherwise parts are not remembered, but positions are
+    is_shared = canon.bytes_used <= canon.shared_bytes  # otherwise parts are not remembered, but positions are
     if is_shared and may_have_parts(store, grammar, canon, configuration, context):
-        canon[N_MISSING] = 0
+        canon.n_missing = 0
         split, before = split_of(context), before_of(context)
         missing = _find_parts(store, grammar, canon, configuration, split, before)
         if missing != DONE:
             return missing
-        following = known_following(canon, split, before)
-        if (
-            following != 0
-            and load_i32(following) != 0
-            and find_broken(store, grammar, canon, configuration, split) == 0
-        ):
-            return _missing(store, grammar)
         if show_parts(store, grammar, canon, cell, configuration, context):
             return DONE
     position = position_of(grammar, configuration, context)

@@ -25,102 +25,387 @@ once, and a place asks only whether it takes a character behind the line end.
 A special token that the grammar names ends the text. Tokens with bytes that it names are not searched: where one may
 come, nothing found is a search that was given up.
 
+The tokens that may come next are found by a walk over the trie that visits live children only. Few bytes are live as a
+rule, in a name one, where a node of the trie has up to 200 children. So the children of a node with many are compared
+with the live bytes of the lexer state, 1 ns each, before one is stepped to, 10 ns. Where the splitter lets few tokens
+follow that begin with a byte, these are listed: behind two digits ten of 1,110.
+
 In: tables, an end, a split state, a token. Out: verdicts; `memo` is the grammar's table, or for lexer states the table
 of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
 """
 
+from ..lexer.states import DEAD, MISS, next_state
+from ..machine.constants import TRIE_END_MASK, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
 from ..machine.jit import inline, kernel
-from ..machine.numba_names import map_at
+from ..mask.configurations import REFUSED, known_step
 from ..tables.grammar_layout import GRAMMAR
-from ..tables.interning import map_get
-from ..tables.memory import block, ensure, load_i64, store_i64
-from .chains import NO_CHAIN
-from .descent import CUT, FOLLOWS_ON, FOUND_ONE, LEAVES, NEEDS_STATE, NOTHING_FOLLOWS, WAS_CUT, look_at_tokens
+from ..tables.int_lists import append
+from ..tables.interning import map_get, map_put
+from ..tables.memory import ensure, get_i64, get_u8, load_i32, load_i64, load_u8, store_i64
+from ..vocabulary.trie_words import subtree_end, token_of
+from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .ends import (
+    EIGHT_LESS,
     INSIDE_PLACE,
-    MEMO_BITS,
-    MEMO_BYTES,
-    NO_NUMBER,
+    MAY_STOP,
+    NO_BYTE,
+    ONE_LESS,
     end_of,
     go,
     has_stopped,
     is_bare,
+    is_safe,
+    live_ascii,
+    live_word,
     might_stop,
     names_ordinary,
     note_missing,
     remember,
     safe_byte,
+    state_after_lexeme,
 )
-from .guess import MOST_CHAINS, NEXT, NO_WITNESS, guess_witness, is_half, split_behind, witness_key, witness_text
-from .joined import joins_on
-from .live import NO_BYTE
-from .queue import ANY_TOKEN, ENTRY, MOST_COMMON, MOST_ENTRIES, MOST_OWN, note_verdict, verdict_key, write_entry
-from .slots import BUDGET, FOLLOWS, INSIDE_BUDGET, IS_OPEN, MAY_END, QUEUE, SAFE_MEMO, WITNESSES
+from .slots import CANON, REFUSED_SPLIT
+from .witnesses import (
+    ANY_TOKEN,
+    MOST_BYTES,
+    MOST_CHAINS,
+    MOST_COMMON,
+    MOST_OWN,
+    enter_witness,
+    has_common_witness,
+    has_own_witness,
+    witness_key,
+)
+
+# verdicts
+NOTHING_FOLLOWS = 0
+FOLLOWS_ON = 1
+CUT = 2  # the search was given up
+NEEDS_STATE = 3  # tables of a split state that is in `missing`; or a limit was reached
+
+# what is added to the number of entries
+WAS_CUT = 0x100  # a token is not looked at further
+FOUND_ONE = 0x200  # something follows
+LEAVES = 0x400  # the search ends without a verdict
+DECIDED = FOUND_ONE | LEAVES
+
+FRAME = 7  # int64 of `search_walk`: an end, the next child of its node, the end of these, the bytes that are looked at
+FEW_CHILDREN = 8
+MOST_ENDING = 4
+MOST_FEW = 32  # tokens of a list
+MANY = 0  # in place of a list; the first of `tokens` is none
+MOST_LISTED = 1024  # nodes of the trie below a byte, of which those are listed that fit the token before
+ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
+MOST_ENTRIES = 128
+
+
+@inline
+def verdict_key(end, split, token):
+    return (end << 37) | (split << 21) | token
+
+
+@inline
+def write_entry(canon, n, packed, split, token, chain, before, end):
+    at = canon.queue.address + n * ENTRY * 8
+    store_i64(at, packed)
+    store_i64(at + 8, split)
+    store_i64(at + 16, token)
+    store_i64(at + 24, chain)
+    store_i64(at + 32, before)
+    store_i64(at + 40, end)
+
+
+@inline
+def note_verdict(canon, memo, entry, found):
+    """Remember what was found for an entry of the queue."""
+    at = canon.queue.address + entry * ENTRY * 8
+    if load_i64(at + 24) == NO_CHAIN:
+        key = verdict_key(load_i64(at + 40), load_i64(at + 8), load_i64(at + 16))
+        if map_get(memo.verdicts, key) < 0:
+            remember(canon, memo, GRAMMAR.verdicts, key, found)
 
 
 @kernel
-def own_witness(canon, split, token, chain, number):
-    """The witness of a number of a token that led to a split state and a chain; negative: there are fewer.
-
-    A witness is its place in TOKENS, + 1, or NO_WITNESS.
-    """
+def note_witness(store, canon, entry, token, after):
+    """Remember the text from the first entry over `entry` and a token to a split state, if it is short."""
+    queue = canon.queue.address
+    offsets, data = store.token_offsets.address, store.token_data.address
+    split, chain = load_i64(queue + 8), load_i64(queue + 24)
     if chain >= MOST_CHAINS:
-        return -1
-    if number == 0 and chain == NO_CHAIN and is_half(canon, split):
-        return guess_witness(canon, split, token)
-    return map_get(map_at(canon, WITNESSES), witness_key(split, token, chain) + number * NEXT)
+        return
+    text, n_bytes = 0, 0
+    while True:
+        first, last = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
+        n_bytes += last - first
+        if n_bytes > MOST_BYTES:
+            return
+        for at in range(last - 1, first - 1, -1):
+            if load_u8(data + at) == 0:
+                return
+            text = text << 8 | load_u8(data + at)
+        if entry == 0:
+            break
+        token = load_i64(queue + entry * ENTRY * 8 + 16)
+        entry = load_i64(queue + entry * ENTRY * 8 + 32)
+    key, most = witness_key(split, load_i64(queue + 16), chain), MOST_OWN
+    if chain == NO_CHAIN and look_up(canon, CANON.fits, split, token) == look_up(canon, CANON.breaks, split, token):
+        key, most = witness_key(split, ANY_TOKEN, NO_CHAIN), MOST_COMMON
+    enter_witness(canon, key, most, text, after)
 
 
 @inline
-def _has_witness(store, grammar, canon, packed, witness):
-    """Whether there is a witness and it can follow: its bytes, and behind them one that ends the word."""
-    if witness <= NO_WITNESS:
+def may_leave(store, canon, state, split):
+    """Whether a lexeme that could go on may end in a lexer state, where some character ends the word."""
+    if store.states[state].accepts == 0 or store.states[state].finished != 0:
         return False
-    text = witness_text(canon, witness)
-    while text != 0:
-        packed = go(store, grammar, packed, text & 0xFF)
-        if packed < 0:
-            return False
-        text >>= 8
-    return safe_byte(store, grammar, canon, packed, split_behind(canon, witness)) != NO_BYTE
+    return load_i64(canon.word_ends + split * 16) | load_i64(canon.word_ends + split * 16 + 8) != 0
 
 
 @inline
-def common_witness(canon, split, number):
-    """The witness of a number that holds for all tokens; negative: there are fewer."""
-    return map_get(map_at(canon, WITNESSES), witness_key(split, ANY_TOKEN, NO_CHAIN) + number * NEXT)
+def ends_next(store, canon, state):
+    """Whether each byte that may come next, few ones, ends the lexeme."""
+    low, high = load_i64(live_ascii(store, canon, state)), load_i64(live_ascii(store, canon, state) + 8)
+    n = 0
+    for word in range(2):
+        bits, byte = low if word == 0 else high, 64 * word
+        while bits != 0:
+            while bits & 0xFF == 0:
+                bits, byte = (bits >> 8) & EIGHT_LESS, byte + 8
+            if bits & 1 != 0:
+                n += 1
+                target = next_state(store, state, byte)
+                if n > MOST_ENDING or target == DEAD or store.states[target].finished == 0:
+                    return False
+            bits, byte = (bits >> 1) & ONE_LESS, byte + 1
+    return n != 0 and live_word(store, canon, state, state, 2) | live_word(store, canon, state, state, 3) == 0
 
 
 @kernel
-def _has_common_witness(store, grammar, canon, packed, split):
-    """Whether a witness that is known for all tokens can follow."""
-    for number in range(MOST_COMMON):
-        witness = common_witness(canon, split, number)
-        if witness < 0:
-            return False
-        if _has_witness(store, grammar, canon, packed, witness):
-            return True
-    return False
+def _write_frame(store, grammar, canon, frame, packed, node):
+    """Write the frame of a node that was reached."""
+    first, end = store.child_first[node], store.child_first[node + 1]
+    store_i64(frame, packed)
+    store_i64(frame + 8, first)
+    store_i64(frame + 16, end)
+    for word in range(4):
+        store_i64(frame + 24 + 8 * word, -1)
+    if node == 0 or (end - first > FEW_CHILDREN and not is_bare(packed)):
+        state, behind = packed & 0xFFFFFFFF, state_after_lexeme(store, grammar, packed)
+        for word in range(4 if node == 0 else 2):  # below the root children that are not ASCII are few
+            store_i64(frame + 24 + 8 * word, live_word(store, canon, state, behind, word))
 
 
 @inline
-def leads_on(store, grammar, canon, number, packed, split):
-    """Whether a witness that is known for all tokens can follow; remembered as `is_safe` is."""
-    if number == NO_NUMBER or split >= MEMO_BITS:
-        return _has_common_witness(store, grammar, canon, packed, split)
-    memo = block(canon, SAFE_MEMO) + number * MEMO_BYTES + 16
-    asked, bit = load_i64(memo), 1 << split
-    if asked & bit == 0:
-        store_i64(memo, asked | bit)
-        if _has_common_witness(store, grammar, canon, packed, split):
-            store_i64(memo + 8, load_i64(memo + 8) | bit)
-    return load_i64(memo + 8) & bit != 0
+def _next_child(store, frame):
+    """The next child of a frame whose byte is looked at, or -1."""
+    child, end, bytes_ = load_i64(frame + 8), load_i64(frame + 16), store.child_byte.address
+    while child < end:
+        byte = get_u8(bytes_, child)
+        if load_i64(frame + 24 + 8 * (byte >> 6)) >> (byte & 63) & 1 != 0:
+            store_i64(frame + 8, child + 1)
+            return child
+        child += 1
+    return -1
+
+
+@kernel
+def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
+    """Look at a token behind an entry, which led to an end: how many entries there are, with WAS_CUT, FOUND_ONE or
+    LEAVES if so.
+    """
+    at = canon.queue.address + entry * ENTRY * 8
+    split, before, chain = load_i64(at + 8), load_i64(at + 16), load_i64(at + 24)
+    after = split_after(canon, split, before, chain, token)
+    if after == REFUSED_SPLIT:
+        return n_entries
+    following = chain_after(canon, split, after, chain, token)
+    if following & 1 == 0:
+        found = safe_byte(store, grammar, canon, reached, after)
+        if found != NO_BYTE:
+            if found != MAY_STOP:
+                note_witness(store, canon, entry, token, after)
+            return n_entries | FOUND_ONE
+        state, is_inside = reached & 0xFFFFFFFF, reached >> 32 == INSIDE_PLACE
+        if is_inside and may_leave(store, canon, state, after):
+            note_witness(store, canon, entry, token, after)
+            return n_entries | LEAVES  # what follows the lexeme decides, so looking further here is of no use
+    end = end_of(memo, reached)
+    known = -1
+    if following == NO_CHAIN:
+        known = map_get(memo.verdicts, verdict_key(end, after, token))
+    if known == FOLLOWS_ON:
+        return n_entries | FOUND_ONE
+    if known == NOTHING_FOLLOWS:
+        return n_entries
+    if known == CUT or n_entries & MOST_ENTRIES != 0:
+        return n_entries | WAS_CUT
+    write_entry(canon, n_entries & (MOST_ENTRIES - 1), reached, after, token, following, entry, end)
+    return n_entries + 1
+
+
+@inline
+def _keep_few(canon):
+    """Copy `few_found` into `tokens`: its place there, or MANY."""
+    n = canon.n_few
+    if n > MOST_FEW:
+        return MANY
+    found = canon.n_tokens
+    append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n)
+    for i in range(n):
+        append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i32(canon.few_found.address + i * 4))
+    return found
+
+
+@kernel
+def _list_few(store, canon, split, byte):
+    """Place in `tokens` of (n, the tokens that begin with a byte and may follow a split state), or MANY."""
+    key = split << 8 | byte
+    known = map_get(canon.few, key)
+    if known >= 0:
+        return known
+    trie, node = store.trie.address, load_i32(canon.root_child + byte * 4)
+    end = (get_i64(trie, node) >> TRIE_END_SHIFT) & TRIE_END_MASK
+    canon.n_few = 0
+    while node < end and canon.n_few <= MOST_FEW:
+        token = (get_i64(trie, node) >> TRIE_TOKEN_SHIFT) - 1
+        node += 1
+        if token >= 0:
+            fitting, breaking = look_up(canon, CANON.fits, split, token), look_up(canon, CANON.breaks, split, token)
+            if fitting != REFUSED_SPLIT or breaking != REFUSED_SPLIT:
+                append(canon, CANON.few_found, CANON.n_few, token)
+    if canon.bytes_used > canon.shared_bytes:
+        return MANY
+    found = _keep_few(canon)
+    map_put(canon.few, key, found)
+    return found
+
+
+@kernel
+def _make_fitting(canon, key, trie, node, end, split, before):
+    """List the tokens of a part of the trie that fit the token before; the list's place in `tokens`, or MANY."""
+    canon.n_few = 0
+    while node < end and canon.n_few <= MOST_FEW:
+        token = (get_i64(trie, node) >> TRIE_TOKEN_SHIFT) - 1
+        node += 1
+        if token >= 0 and split_after(canon, split, before, NO_CHAIN, token) != REFUSED_SPLIT:
+            append(canon, CANON.few_found, CANON.n_few, token)
+    found = _keep_few(canon)
+    map_put(canon.few, key, found)
+    return found
+
+
+@kernel
+def fits_none(store, canon, split, before, byte):
+    """Whether no token that begins with a byte fits the token before, as far as that was looked at."""
+    key = (before + 1) << 24 | split << 8 | byte
+    known = map_get(canon.few, key)
+    if known < 0:
+        trie, node = store.trie.address, load_i32(canon.root_child + byte * 4)
+        word = get_i64(trie, node)
+        end, alone = subtree_end(word), token_of(word)
+        if alone >= 0 and split_after(canon, split, before, NO_CHAIN, alone) != REFUSED_SPLIT:
+            return False
+        if end - node > MOST_LISTED or canon.bytes_used > canon.shared_bytes:
+            return False
+        known = _make_fitting(canon, key, trie, node, end, split, before)
+    return known != MANY and canon.tokens[known] == 0
+
+
+@inline
+def _is_new(store, grammar, packed, byte):
+    """Whether the row is to be made that a byte leads to."""
+    if packed >> 32 == INSIDE_PLACE or is_bare(packed):
+        return False
+    return known_step(store, grammar, packed >> 32, packed & 0xFFFFFFFF, byte) == MISS
+
+
+@inline
+def _go_along(store, grammar, canon, packed, token):
+    """Where a token leads; notes where a lexeme might end on the way."""
+    is_inside = packed >> 32 == INSIDE_PLACE
+    offsets, data = store.token_offsets.address, store.token_data.address
+    for at in range(load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)):
+        packed = go(store, grammar, packed, load_u8(data + at))
+        if packed < 0:
+            return REFUSED
+        if is_inside and store.states[packed & 0xFFFFFFFF].accepts != 0:
+            canon.is_open = 1
+    return packed
+
+
+@kernel
+def _look_at_few(store, grammar, canon, memo, entry, n_entries, few):
+    """Look at the tokens of a list; as `look_at_tokens`, without the budget."""
+    packed = load_i64(canon.queue.address + entry * ENTRY * 8)
+    for i in range(canon.tokens[few]):
+        token = canon.tokens[few + 1 + i]
+        reached = _go_along(store, grammar, canon, packed, token)
+        if has_stopped(store, grammar):
+            return -1
+        if reached >= 0:
+            n_entries = _look_at(store, grammar, canon, memo, entry, n_entries, reached, token)
+            if n_entries & DECIDED != 0:
+                return n_entries
+    return n_entries
+
+
+@kernel
+def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
+    """Look at the tokens behind an entry: budget << 16 | what `_look_at` returns; -1: stop."""
+    at = canon.queue.address + entry * ENTRY * 8
+    packed, split, before, chain = load_i64(at), load_i64(at + 8), load_i64(at + 16), load_i64(at + 24)
+    is_inside = packed >> 32 == INSIDE_PLACE
+    frame = canon.search_walk.address
+    _write_frame(store, grammar, canon, frame, packed, 0)
+    for word in range(4 if chain & 1 == 0 else 0):  # behind the last of the blanks a splitter lets no other byte follow
+        starts = load_i64(canon.starts + split * 32 + word * 8)
+        store_i64(frame + 24 + 8 * word, load_i64(frame + 24 + 8 * word) & starts)
+    depth = 0
+    while depth >= 0:
+        child = _next_child(store, frame)
+        if child < 0:
+            frame -= FRAME * 8
+            depth -= 1
+            continue
+        budget -= 1
+        if budget <= 0:
+            return n_entries | WAS_CUT
+        byte = store.child_byte[child]
+        if depth == 0 and chain & 1 == 0:
+            few = _list_few(store, canon, split, byte)
+            if few == MANY and _is_new(store, grammar, packed, byte) and fits_none(store, canon, split, before, byte):
+                continue
+            if few != MANY:
+                n_entries = _look_at_few(store, grammar, canon, memo, entry, n_entries, few)
+                if n_entries < 0:
+                    return -1
+                if n_entries & DECIDED != 0:
+                    return budget << 16 | n_entries
+                continue
+        reached = go(store, grammar, load_i64(frame), byte)
+        if reached < 0:
+            if has_stopped(store, grammar):
+                return -1
+            continue
+        if is_inside and store.states[reached & 0xFFFFFFFF].accepts != 0:
+            canon.is_open = 1
+        node = store.child_node[child]
+        if store.child_first[node] != store.child_first[node + 1]:
+            frame += FRAME * 8
+            depth += 1
+            _write_frame(store, grammar, canon, frame, reached, node)
+        token = token_of(store.trie[node])
+        if token >= 0:
+            n_entries = _look_at(store, grammar, canon, memo, entry, n_entries, reached, token)
+            if n_entries & DECIDED != 0:
+                return budget << 16 | n_entries
+    return budget << 16 | n_entries
 
 
 @inline
 def verdict(store, grammar, canon, memo, packed, split, token, chain):
     """Whether a canonical continuation exists behind a token that led to an end, split state and chain."""
-    if chain & 1 == 0 and safe_byte(store, grammar, canon, packed, split) != NO_BYTE:
+    if chain & 1 == 0 and is_safe(store, grammar, canon, memo, packed, split):
         return FOLLOWS_ON
     return late_verdict(store, grammar, canon, memo, packed, split, token, chain)
 
@@ -128,23 +413,11 @@ def verdict(store, grammar, canon, memo, packed, split, token, chain):
 @kernel
 def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
     """As `verdict` where no character that may come next ends the word for certain."""
-    if has_own_witness(store, grammar, canon, packed, split, token, chain):
+    if chain == NO_CHAIN and has_common_witness(store, grammar, canon, memo, packed, split):
         return FOLLOWS_ON
-    if chain == NO_CHAIN and _has_common_witness(store, grammar, canon, packed, split):
+    if has_own_witness(store, grammar, canon, memo, packed, split, token, chain):
         return FOLLOWS_ON
     return searched_verdict(store, grammar, canon, memo, packed, split, token, chain)
-
-
-@kernel
-def has_own_witness(store, grammar, canon, packed, split, token, chain):
-    """Whether a witness that is known for a token and chain can follow."""
-    for number in range(MOST_OWN):
-        witness = own_witness(canon, split, token, chain, number)
-        if witness < 0:
-            break
-        if _has_witness(store, grammar, canon, packed, witness):
-            return True
-    return chain == NO_CHAIN and is_half(canon, split) and joins_on(store, grammar, canon, packed, split, token)
 
 
 @kernel
@@ -167,24 +440,24 @@ def searched_verdict(store, grammar, canon, memo, packed, split, token, chain):
 @kernel
 def _search(store, grammar, canon, memo, packed, end, split, token, chain):
     """The search itself: a verdict; what was exhausted on the way is remembered."""
-    ensure(canon, QUEUE, MOST_ENTRIES * ENTRY * 8)
+    ensure(canon, CANON.queue, MOST_ENTRIES * ENTRY * 8)
     write_entry(canon, 0, packed, split, token, chain, -1, end)
-    canon[IS_OPEN] = 0
+    canon.is_open = 0
     grammar.is_uncertain = 0
     is_inside = packed >> 32 == INSIDE_PLACE
-    budget = canon[INSIDE_BUDGET] if is_inside else canon[BUDGET]
+    budget = canon.inside_budget if is_inside else canon.budget
     n_entries, entry, is_cut = 1, 0, False
     while entry < n_entries:
-        at = block(canon, QUEUE) + entry * ENTRY * 8
+        at = canon.queue.address + entry * ENTRY * 8
         packed, split = load_i64(at), load_i64(at + 8)
-        if load_i64(canon[FOLLOWS] + split * 8) == 0:
+        if load_i64(canon.fits + split * 8) == 0:
             note_missing(canon, split)
             return NEEDS_STATE
         if is_inside and store.states[packed & 0xFFFFFFFF].accepts != 0:
-            canon[IS_OPEN] = 1
+            canon.is_open = 1
         if not is_inside and names_ordinary(store, grammar, packed):
             is_cut = True
-        if is_bare(packed) and load_i64(canon[MAY_END] + split * 8) != 0 and might_stop(store, grammar, packed):
+        if is_bare(packed) and load_i64(canon.may_end + split * 8) != 0 and might_stop(store, grammar, packed):
             return CUT  # for some records something follows
         found = look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget)
         if found < 0:
@@ -193,7 +466,7 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
         if found & FOUND_ONE != 0:
             while entry > 0:
                 note_verdict(canon, memo, entry, FOLLOWS_ON)
-                entry = load_i64(block(canon, QUEUE) + entry * ENTRY * 8 + 32)
+                entry = load_i64(canon.queue.address + entry * ENTRY * 8 + 32)
             return FOLLOWS_ON
         if found & LEAVES != 0 or budget == 0:
             return CUT
@@ -201,7 +474,7 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
         entry += 1
     if has_stopped(store, grammar):
         return NEEDS_STATE  # bytes that were not looked at any more seem dead
-    if is_cut or canon[IS_OPEN] != 0 or grammar.is_uncertain != 0:
+    if is_cut or canon.is_open != 0 or grammar.is_uncertain != 0:
         return CUT
     for entry in range(1, n_entries):
         note_verdict(canon, memo, entry, NOTHING_FOLLOWS)

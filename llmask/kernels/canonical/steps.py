@@ -16,12 +16,11 @@ from ..tables.int_lists import is_in
 from ..tables.memory import as_table, load_i64, store_i64
 from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .ends import has_stopped
-from .following import is_ranged, prefetch_following, prefetch_number, prefetch_rank
+from .following import is_ranged
 from .listings import has_bytes
-from .parts import show_parts
 from .positions import before_of, chain_of, context_of, known_position, show, split_of
-from .review import DONE, STOPPED, review_cell
-from .slots import BREAKS, FOLLOWS, REFUSED_SPLIT, START
+from .review import DONE, STOPPED, review_cell, show_parts
+from .slots import CANON, REFUSED_SPLIT
 
 
 @inline
@@ -38,8 +37,6 @@ def _allows(canon, cell, token):
     split, n_ranges = split_of(load_i64(cell + 8 * CellField.CONTEXT)), load_i64(cell + 8 * CellField.N_RANGES)
     if is_ranged(canon, split, token, load_i64(cell + 8 * CellField.RANGES), n_ranges):
         return False
-    if is_in(cell + 8 * CellField.LATE, load_i64(cell + 8 * CellField.N_LATE), token):
-        return False
     return not is_in(load_i64(cell + 8 * CellField.REMOVED), load_i64(cell + 8 * CellField.N_REMOVED), token)
 
 
@@ -48,12 +45,12 @@ def _context_after(canon, cell, token):
     """The context after a token that a cell's position allows."""
     context = load_i64(cell + 8 * CellField.CONTEXT)
     split, before, chain = split_of(context), before_of(context), chain_of(context)
-    after = look_up(canon, FOLLOWS, split, token)
+    after = look_up(canon, CANON.fits, split, token)
     is_cut = load_i64(cell + 8 * CellField.FILTER) == NO_FILTER
-    if is_cut or chain != NO_CHAIN or look_up(canon, BREAKS, split, token) != REFUSED_SPLIT:
+    if is_cut or chain != NO_CHAIN or look_up(canon, CANON.breaks, split, token) != REFUSED_SPLIT:
         after = split_after(canon, split, before, chain, token)  # otherwise the mask says that they are compatible
     if after == REFUSED_SPLIT:  # only where the grammatical mask stands
-        return canon[START]
+        return canon.start_split
     return context_of(after, token, chain_after(canon, split, after, chain, token))
 
 
@@ -93,13 +90,9 @@ def take_known(cell, token):
     if load_i64(cell + 8 * CellField.FILTER) == ASK or not has_bytes(store, token):
         return MISS
     canon = as_table(grammar.canon)
-    split = split_of(load_i64(cell + 8 * CellField.CONTEXT))
-    prefetch_rank(canon, split, token)
-    prefetch_number(canon, look_up(canon, FOLLOWS, split, token), token)
     if not _allows(canon, cell, token):
         return REFUSED
     context = _context_after(canon, cell, token)
-    prefetch_following(canon, split_of(context), token)
     reached = known_after(store, grammar, configuration, token)
     if reached < 0:
         return reached
@@ -127,7 +120,7 @@ def step_and_review(store, grammar, canon, cell, token):
     else:  # text on both sides of a special token is split by itself
         if load_i64(cell + 8 * CellField.MAY_END) == 0:
             return REFUSED
-        context = canon[START]
+        context = canon.start_split
         reached = take_token(store, grammar, configuration, token)
         if reached == REFUSED and is_in(store.eos.address, store.n_eos, token):
             reached = ENDED if grammar.configurations[configuration].accepts != 0 else REFUSED

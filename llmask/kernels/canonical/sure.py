@@ -20,24 +20,21 @@ made then are of no token, and are left out. Where slices stood for tokens, or l
 Where there is room for many plain characters of JSON (slice_choice.py) nothing is followed: as long as there is room
 any of them may come behind plain ones. Then nothing is said of tokens with others (`is_plain`).
 
-In: a lexer state. Out: tiers, in TOKENS of the table of split states. Cost: 0.3 us a lexer state outside of characters,
-once; it ends at MOST_PAIRS, and where lexer states have to be made at MOST_NODES.
+In: a lexer state. Out: tiers, in `tokens` of the table of split states. Cost: 0.3 us a lexer state outside of
+characters, once; it ends at MOST_PAIRS, and where lexer states have to be made at MOST_NODES.
 """
 
 from ..lexeme_masks.slice_choice import cover_of_state
 from ..lexer.states import DEAD, UNKNOWN, known_next, next_state
 from ..machine.jit import inline, kernel
-from ..machine.numba_names import map_at
 from ..machine.raw import load_u32
 from ..regex.class_maps import class_of
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import list_length, list_offset, map_get, map_put
-from ..tables.memory import block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i32, store_i64, store_u8
-from .alike import shape_of
-from .ends import has_stopped
-from .live import live_ascii
-from .slots import EDGES, FULL, IS_ODD, LEVELS, N_EDGES, PAIRS, PHASES, SEEN, SURE, TIERS
+from ..tables.memory import ensure, fill_bytes, load_i32, load_i64, load_u8, store_i32, store_i64, store_u8
+from .ends import has_stopped, live_ascii
+from .slots import CANON
 
 WHOLE = 0  # phases; 1 to 7: inside of a character
 ESCAPED = 8
@@ -66,26 +63,26 @@ REFUSED_BYTE = 1 << 20  # added to a number of pairs
 @inline
 def _enter_pair(canon, n, pair):
     """Enter a pair unless it was met; returns its number, n if it is new."""
-    seen, at = block(canon, SEEN), (pair * 0x9E3779B1 >> 12) & (N_SEEN - 1)
+    seen, at = canon.seen.address, (pair * 0x9E3779B1 >> 12) & (N_SEEN - 1)
     while load_i64(seen + at * 8) != 0:
         if load_i64(seen + at * 8) >> NUMBER_BITS == pair:
             return load_i64(seen + at * 8) & ((1 << NUMBER_BITS) - 1)
         at = (at + 1) & (N_SEEN - 1)
     store_i64(seen + at * 8, pair << NUMBER_BITS | n)
-    store_i64(block(canon, PAIRS) + n * 8, pair)
-    store_u8(block(canon, IS_ODD) + n, 0)
+    store_i64(canon.sure_pairs.address + n * 8, pair)
+    store_u8(canon.is_odd.address + n, 0)
     return n
 
 
 @inline
 def _enter_edge(canon, source, byte, target):
     """Note that a byte leads from a pair to one inside of a character."""
-    n = canon[N_EDGES]
-    at = ensure(canon, EDGES, (n + 1) * EDGE_BYTES) + n * EDGE_BYTES
+    n = canon.n_sure_edges
+    at = ensure(canon, CANON.sure_edges, (n + 1) * EDGE_BYTES) + n * EDGE_BYTES
     store_i32(at, source)
     store_i32(at + 4, byte)
     store_i32(at + 8, target)
-    canon[N_EDGES] = n + 1
+    canon.n_sure_edges = n + 1
 
 
 @inline
@@ -100,9 +97,9 @@ def _follow(store, canon, source, n, most_nodes):
 
     Transitions are made while there are no more than so many nodes; 0: those not made yet are left out.
     """
-    pair = load_i64(block(canon, PAIRS) + source * 8)
+    pair = load_i64(canon.sure_pairs.address + source * 8)
     state, phase = pair >> 4, pair & 15
-    class_map, phases = store.states[state].map, canon[PHASES] + phase * 256
+    class_map, phases = store.states[state].map, canon.phases + phase * 256
     is_part = is_inside(phase)
     last, reached, is_refused = -1, NOWHERE, 0
     for byte in range(0x80 if is_part else 0, 0xC0 if is_part else 0xF5):
@@ -123,7 +120,7 @@ def _follow(store, canon, source, n, most_nodes):
         if target == UNKNOWN or target == DEAD or store.states[target].finished != 0:
             if is_part:
                 is_refused = REFUSED_BYTE
-                store_u8(block(canon, IS_ODD) + source, 1)
+                store_u8(canon.is_odd.address + source, 1)
         elif n <= MOST_PAIRS:
             number = _enter_pair(canon, n, target << 4 | behind)
             n = max(n, number + 1)
@@ -136,9 +133,9 @@ def _follow(store, canon, source, n, most_nodes):
 @inline
 def _odd_leads(canon):
     """The first bytes of characters that cannot be completed in every way from some pair, as 64 bits from C0 on."""
-    edges, is_odd, leads = ensure(canon, EDGES, EDGE_BYTES), block(canon, IS_ODD), 0
-    for i in range(canon[N_EDGES] * (MOST_PARTS - 1)):  # what is odd, then what leads there, and so on
-        edge = edges + i % canon[N_EDGES] * EDGE_BYTES
+    edges, is_odd, leads = ensure(canon, CANON.sure_edges, EDGE_BYTES), canon.is_odd.address, 0
+    for i in range(canon.n_sure_edges * (MOST_PARTS - 1)):  # what is odd, then what leads there, and so on
+        edge = edges + i % canon.n_sure_edges * EDGE_BYTES
         source, byte, target = load_i32(edge), load_i32(edge + 4), load_i32(edge + 8)
         if load_u8(is_odd + target) != 0:
             if byte >= FIRST_LEAD:
@@ -150,7 +147,7 @@ def _odd_leads(canon):
 
 @inline
 def _end_tier(canon, n, most, low, high):
-    at = ensure(canon, TIERS, (n + 1) * 24) + n * 24
+    at = ensure(canon, CANON.tiers, (n + 1) * 24) + n * 24
     store_i64(at, most)
     store_i64(at + 8, low)
     store_i64(at + 16, high)
@@ -159,7 +156,7 @@ def _end_tier(canon, n, most, low, high):
 
 @inline
 def _keep(canon, shape, n_tiers, n_full, is_plain, n_whole, odd_leads):
-    """Enter the tiers in TOKENS; returns where."""
+    """Enter the tiers in `tokens`; returns where."""
     position = canon.n_tokens
     append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n_tiers)
     append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n_full)
@@ -168,13 +165,13 @@ def _keep(canon, shape, n_tiers, n_full, is_plain, n_whole, odd_leads):
     append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, odd_leads)
     append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, odd_leads >> 32)
     for i in range(n_tiers):
-        at = block(canon, TIERS) + i * 24
+        at = canon.tiers.address + i * 24
         append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i64(at))
         for half in range(2):
             bits = load_i64(at + 8 + 8 * half)
             append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, bits)
             append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, bits >> 32)
-    map_put(map_at(canon, SURE), shape, position)
+    map_put(canon.sure, shape, position)
     return position
 
 
@@ -196,15 +193,16 @@ def _is_costly(store, state):
 
 @inline
 def _follow_all(store, canon, state):
-    """Enter the pairs behind a lexer state, in LEVELS how many there are up to each number of characters; returns the
+    """Enter the pairs behind a lexer state, in `levels` how many there are up to each number of characters; returns the
     last number, with ANY_LENGTH added where nothing new is behind.
 
-    FULL gets the number of characters each of which can be completed in every way, if they are followed.
+    `full` gets the number of characters each of which can be completed in every way, if they are followed.
     """
-    pairs, levels = ensure(canon, PAIRS, (MOST_PAIRS + 2) * 8), ensure(canon, LEVELS, (MOST_DEPTH + 3) * 8)
-    fill_bytes(ensure(canon, SEEN, N_SEEN * 8), N_SEEN * 8, 0)
-    store_u8(ensure(canon, IS_ODD, MOST_PAIRS + 2), 0)
-    canon[N_EDGES] = 0
+    pairs = ensure(canon, CANON.sure_pairs, (MOST_PAIRS + 2) * 8)
+    levels = ensure(canon, CANON.levels, (MOST_DEPTH + 3) * 8)
+    fill_bytes(ensure(canon, CANON.seen, N_SEEN * 8), N_SEEN * 8, 0)
+    store_u8(ensure(canon, CANON.is_odd, MOST_PAIRS + 2), 0)
+    canon.n_sure_edges = 0
     most, most_nodes = MOST_PAIRS, store.n_nodes + MOST_NODES
     if store.states[state].walked != 0:
         most_nodes = 0
@@ -230,15 +228,15 @@ def _follow_all(store, canon, state):
             break
         first, depth = end, depth + 1
         store_i64(levels + depth * 8, n)
-    canon[FULL] = n_full
+    canon.full = n_full
     return ANY_LENGTH + depth if first == n else depth
 
 
 @kernel
 def find_sure(store, grammar, canon, state):
-    """Position in TOKENS of what certainly may come behind the tokens that a lexer state takes, or -1: stop."""
-    shape = shape_of(store, canon, state)
-    known = map_get(map_at(canon, SURE), shape)
+    """Position in `tokens` of what certainly may come behind the tokens that a lexer state takes, or -1: stop."""
+    shape = store.states[state].anonymous
+    known = map_get(canon.sure, shape)
     if known >= 0:
         return known
     room = room_of(store, state)
@@ -247,7 +245,7 @@ def find_sure(store, grammar, canon, state):
         return _keep(canon, shape, 1, room - 1, 1, room - 1, 0)
     depth = _follow_all(store, canon, state)
     n_tiers, low, high = 0, -1, -1
-    pairs, levels = block(canon, PAIRS), block(canon, LEVELS)
+    pairs, levels = canon.sure_pairs.address, canon.levels.address
     for level in range(depth & (ANY_LENGTH - 1) if depth >= FEW else 0):
         one, other = low, high
         for i in range(load_i64(levels + level * 8), load_i64(levels + level * 8 + 8)):
@@ -263,8 +261,8 @@ def find_sure(store, grammar, canon, state):
         return -1
     n_tiers = _end_tier(canon, n_tiers, min(depth, ANY_LENGTH) if depth >= FEW else 0, low, high)
     n_whole = min(depth, ANY_LENGTH)
-    odd_leads = _odd_leads(canon) if canon[FULL] < n_whole else 0
-    return _keep(canon, shape, n_tiers, min(canon[FULL], n_whole), 0, n_whole, odd_leads)
+    odd_leads = _odd_leads(canon) if canon.full < n_whole else 0
+    return _keep(canon, shape, n_tiers, min(canon.full, n_whole), 0, n_whole, odd_leads)
 
 
 @inline

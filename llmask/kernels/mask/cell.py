@@ -17,8 +17,6 @@ from ..machine.raw import take_bit
 from ..machine.records import Kind
 from ..tables.memory import as_table, fill_bytes, load_i32
 
-MOST_LATE = 8
-
 
 class CellField(Kind):
     """Fields of a cell, int64 each: a kernel reads them as slots, `as_table(cell)[CellField.STORE]`."""
@@ -38,14 +36,12 @@ class CellField(Kind):
     MAY_END = 12  # 0: no end of sequence, no special token
     IS_CUT = 13  # 1: some token is allowed whose continuation was not found in time
     CONTEXT = 14  # see canonical/positions.py
-    N_LATE = 15
-    LATE = 16  # int32[MOST_LATE]: more tokens without continuation
-    STOPS = 20  # 1: the matcher changes masks of its own, see matching/stops.py
-    ROW = 21  # address of the row of a bitmask that a missing mask was asked for, see batch.fill_row
-    ROW_WORDS = 22
+    STOPS = 15  # 1: the matcher changes masks of its own, see matching/stops.py
+    ROW = 16  # address of the row of a bitmask that a missing mask was asked for, see batch.fill_row
+    ROW_WORDS = 17
 
 
-CELL_FIELDS = 23
+CELL_FIELDS = 18
 # plain numbers for Python, which looks them up sooner
 CELL_GRAMMAR, CELL_CONFIGURATION, CELL_FILTER = (
     CellField.GRAMMAR.value,
@@ -92,7 +88,6 @@ def apply_filter(store, grammar, cell, words):
     fields = as_table(cell)
     clear_listed(words, fields[CellField.PAIRS], fields[CellField.N_PAIRS])
     clear_listed(words, fields[CellField.REMOVED], fields[CellField.N_REMOVED])
-    clear_listed(words, cell + 8 * CellField.LATE, fields[CellField.N_LATE])
     clear_ranges(words, fields[CellField.RANKED], fields[CellField.RANGES], fields[CellField.N_RANGES])
     if fields[CellField.MAY_END] == 0:
         clear_listed(words, store.eos.address, store.n_eos)

@@ -194,6 +194,7 @@ GRAMMAR = Slots(
     # --- canonical masks; the first part is also in the tables of split states, see canonical/slots.py
     ends_of_text=Map("parse state, lexer state -> number of an end, see canonical/search.py"),
     verdicts=Map("end, split state, token -> verdict"),
+    safe_ends=Array(64, "the last ends that were asked for, see canonical/ends.py"),
     tokens=Array(32, "lists of tokens"),
     n_tokens="",
     canon="address of the table of split states",
@@ -205,7 +206,6 @@ GRAMMAR = Slots(
     removed=Map(
         "configuration, split state -> tokens that nothing canonical follows, of short masks all tokens, in tokens"
     ),
-    broken=Map("the same of tokens that are incompatible with the one before, see canonical/broken.py"),
     # --- how sequences can end, see finish/estimates.py and finish/paths.py
     state_costs=Record(
         "[n_costed, N_PATHS]: of reaching the end of a rule, by PathKind",

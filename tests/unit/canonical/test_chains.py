@@ -12,9 +12,8 @@ import llmask
 from llmask.canonical import chains
 from llmask.canonical.neighbours import LONE
 from llmask.canonical.states import SplitStates, split_states_of
-from llmask.kernels.canonical import slots as canonical_slots
 from llmask.kernels.canonical.positions import BEFORE_BITS, SPLIT_BITS
-from llmask.kernels.canonical.slots import REFUSED_SPLIT
+from llmask.kernels.canonical.slots import CANON, REFUSED_SPLIT
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.properties.test_healing import SPACED
@@ -175,7 +174,7 @@ def test_a_token_behind_which_no_word_could_end_is_refused() -> None:
     )
     tree: Any = SimpleNamespace(below=[{1: 1, 2: 4}, {2: 2}, {3: 3}, {}, {3: 5}, {}], ends={3, 5})
     found = chains.Chains(tree, automaton, lambda state, tokens: np.array(after[state]).T)
-    forks = found.slots(4, lambda state: state)[canonical_slots.FORKS]
+    forks = found.slots(4, lambda state: state)[CANON.forks]
     parts = 6 * 2  # the first number behind those of the nodes
     key = (1 * 2 << BEFORE_BITS | 2) << SPLIT_BITS | 2
     assert forks.tolist() == [
@@ -196,6 +195,6 @@ def test_too_many_places_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_words_of_llama_3_that_are_tokens(llama3_tokenizer: llmask.Tokenizer) -> None:
     slots = split_states_of(llama3_tokenizer)._slots
-    assert len(slots[canonical_slots.CHAIN_NEXT]) < 3000
+    assert len(slots[CANON.chain_next]) < 3000
     choices = ["   ulaş", "   ulaşma", "   ula", "\n   ortalama", "   ortalam", "    "]
     assert masks(llama3_tokenizer, choices) == encodings(llama3_tokenizer, choices)

@@ -9,7 +9,7 @@ import pytest
 import llmask
 from llmask.canonical.neighbours import MERGED
 from llmask.canonical.states import split_states_of
-from llmask.kernels.canonical import slots as canonical_slots
+from llmask.kernels.canonical.slots import CANON
 from llmask.kernels.machine.records import Map
 from tests.reference.definition import read_mask
 
@@ -34,8 +34,8 @@ def test_masks_inside_of_a_word_are_those_of_every_pair(rng: random.Random) -> N
     assert len(spread) > 10
     table = matcher._sequence.store.canonical_table
     assert table is not None
-    assert table.array[canonical_slots.PROFILES + COUNT] == 3
-    assert table.array[canonical_slots.BASES + COUNT] > 0
+    assert table.array[CANON.profiles + COUNT] == 3
+    assert table.array[CANON.byte_masks + COUNT] > 0
 
 
 def is_word(data: bytes) -> bool:

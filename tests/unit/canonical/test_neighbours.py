@@ -15,7 +15,7 @@ from llmask.canonical.states import SplitStates
 from llmask.encoders.tables import address_of
 from llmask.kernels.canonical import pairs as canonical_pairs
 from llmask.kernels.canonical import split as canonical_split
-from llmask.kernels.canonical.slots import REFUSED_SPLIT
+from llmask.kernels.canonical.slots import CANON, REFUSED_SPLIT
 from tests.properties.test_healing import spaced_tokenizer
 
 
@@ -49,7 +49,7 @@ def test_incompatible_tokens_of_merges_in_any_order(letters: str, scaled: Any, r
         states = SplitStates(tok)
         merged = np.flatnonzero(states.uses == MERGED).tolist()
         table = states.new_table()
-        n_odd += len(np.unique(states._slots[canonical_pairs.ODD][:, 0]))
+        n_odd += len(np.unique(states._slots[CANON.odd]))
         for left in merged:
             found = incompatible(table, left) & set(merged)
             assert found == {right for right in merged if not stand_apart(tok, left, right)}, (left, found)

@@ -8,9 +8,9 @@ import pytest
 
 import llmask
 from llmask.canonical.phases import characters_of_tokens, has_others, next_phases, phase_slots, phases_of_tokens
-from llmask.kernels.canonical import slots as canonical_slots
+from llmask.kernels.canonical.inside import ENTIRE, OTHER_SORT, PLAIN
+from llmask.kernels.canonical.slots import CANON
 from llmask.kernels.canonical.sure import ESCAPED, OTHER, WHOLE
-from llmask.kernels.canonical.wide import ENTIRE, OTHER_SORT, PLAIN
 from llmask.vocabulary.vocabulary import from_bytes
 
 CASES = [  # bytes, characters, sort
@@ -38,11 +38,11 @@ def test_sorts_of_tokens() -> None:
     tokenizer = llmask.Tokenizer(from_bytes([*(data for data, _, _ in CASES), b"<end>"], eos=len(CASES)))
     slots = phase_slots(tokenizer)
     for token, (data, characters, sort) in enumerate(CASES):
-        assert slots[canonical_slots.TOKEN_SORTS][token] == sort, data
+        assert slots[CANON.token_sorts][token] == sort, data
         assert characters_of_tokens(tokenizer)[token] == characters, data
-        assert (token in slots[canonical_slots.NOT_PLAIN]) == (sort == ENTIRE), data
-        assert (token in slots[canonical_slots.HALF]) == (sort >= 0xC2), data
-        assert (token in slots[canonical_slots.OPEN]) == (sort == OTHER_SORT), data
+        assert (token in slots[CANON.not_plain]) == (sort == ENTIRE), data
+        assert (token in slots[CANON.half_tokens]) == (sort >= 0xC2), data
+        assert (token in slots[CANON.open_tokens]) == (sort == OTHER_SORT), data
 
 
 @pytest.mark.parametrize("first", [0xC1, 0xC3, 0xE0, 0xE1, 0xED, 0xF0, 0xF2, 0xF4, 0xF5])
