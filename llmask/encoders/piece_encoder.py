@@ -48,7 +48,7 @@ Door = Callable[[int, int, int, int], int]
 
 
 def matched_strings(vocabulary: Vocabulary) -> StringTable:
-    """Bytes of each token as they stand in a normalized text; none for tokens that are never found in one.
+    """Bytes of each token as a normalized text spells it; none for tokens that are never found in one.
 
     Tokens of single bytes are not found in a text: they spell what no token spells.
     """
@@ -237,7 +237,7 @@ class PieceEncoder(ABC):
         return type(self), (self._vocabulary,)
 
     def _begin_table(self, strings: StringTable) -> SlotTable:
-        """The table with what both kinds read; `strings` are the tokens as they stand in a normalized text."""
+        """The table with what both kinds read; `strings` are the tokens as a normalized text spells them."""
         from ..kernels.encoders.piece_slots import N_PIECE_SLOTS, PieceSlot
 
         vocabulary = self._vocabulary

@@ -23,7 +23,7 @@ FIRST_NODE = 2
 NODE_FIELDS = 3  # member, node where it is absent, node where it is there
 NODES_A_UNIT = 6  # numbers of nodes that are looked at
 MAX_NODES = 500_000  # of one object, 100 MB
-LAST = 2**31 - 1  # the member that the ends FALSE and TRUE stand for: after all others
+LAST = 2**31 - 1  # the member of the ends FALSE and TRUE: after all others
 
 
 class Diagrams:

@@ -109,7 +109,7 @@ class Followed:
 
     def completions(self, left: list[int]) -> float:
         """How many values can come of the members that are left."""
-        raise NotImplementedError
+        raise NotImplementedError  # the kinds of objects below say it
 
     def refused(self, at: int, after: list[int], known: list[Members]) -> dict[Any, Any]:
         """Values of a member after which all that can come is known; none of one that can go on."""
