@@ -56,7 +56,7 @@ def inside_state(store, grammar, configuration):
 
 @inline
 def append_special(store, grammar, canon, configuration):
-    """Append to `found` the special tokens that are named here; masks of many are none of these."""
+    """Append to `found` the special tokens that are named here; masks of many tokens are not among them."""
     first = grammar.configurations[configuration].first_named
     for i in range(first, first + grammar.configurations[configuration].n_named):
         token = grammar.crossings.pool[i]
@@ -190,7 +190,7 @@ def _find_inside(store, grammar, canon, state, split):
         for i in range(canon.tokens[known]):
             n = _enter_answer(canon, n, canon.tokens.address + canon.tokens[known + 1 + i] * 4)
         return n
-    canon.n_candidates = 0  # here the positions of answers
+    canon.n_candidates, is_shared = 0, True  # here the positions of answers
     for byte in range(256):
         if byte & 63 == 0:
             live = live_word(store, canon, state, state, byte >> 6)
@@ -198,8 +198,10 @@ def _find_inside(store, grammar, canon, state, split):
             answer = review_byte(store, grammar, canon, state, split, byte)
             if answer == 0 or load_i64(answer) != 0:
                 n = _enter_answer(canon, n, answer)
-                append(canon, CANON.candidates, CANON.n_candidates, (answer - canon.tokens.address) >> 2)
-    if n >= 0 and canon.bytes_used <= canon.shared_bytes:
+                position = (answer - canon.tokens.address) >> 2
+                is_shared = is_shared and 0 <= position < canon.n_tokens  # else it is in the grammar's table
+                append(canon, CANON.candidates, CANON.n_candidates, position)
+    if n >= 0 and is_shared and canon.bytes_used <= canon.shared_bytes:
         map_put(canon.inside, key, canon.n_tokens)
         append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n)
         for i in range(n):

@@ -176,6 +176,18 @@ def go_token(store, grammar, packed, token):
     return packed
 
 
+@inline
+def n_shared_bytes(store, last, n_valid, token):
+    """How many of the first `n_valid` bytes of a token another one begins with."""
+    offsets, data = store.token_offsets.address, store.token_data.address
+    before, first = load_i32(offsets + last * 4), load_i32(offsets + token * 4)
+    n_bytes = load_i32(offsets + token * 4 + 4) - first
+    n = 0
+    while n < min(n_valid, n_bytes) and load_u8(data + first + n) == load_u8(data + before + n):
+        n += 1
+    return n
+
+
 @kernel
 def go_on_from_last(store, grammar, stack, last, n_valid, token):
     """Bytes of a token that go on, where those of the token before it are known: packed as `n << 1 | all of them`.
@@ -184,10 +196,7 @@ def go_on_from_last(store, grammar, stack, last, n_valid, token):
     """
     offsets, data = store.token_offsets.address, store.token_data.address
     first, end = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
-    before = load_i32(offsets + last * 4)
-    n = 0
-    while n < n_valid and first + n < end and load_u8(data + first + n) == load_u8(data + before + n):
-        n += 1
+    n = n_shared_bytes(store, last, n_valid, token)
     while first + n < end:
         reached = go(store, grammar, load_i64(stack + n * 8), load_u8(data + first + n))
         if reached < 0:

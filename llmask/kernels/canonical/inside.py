@@ -31,7 +31,7 @@ from ..tables.kinds import MaskKind
 from ..tables.memory import ensure, get_i32, load_i32, load_i64, load_u8, put_i32, put_i64, store_i32, store_i64
 from ..vocabulary.trie_words import byte_of, depth_of, subtree_end, token_of
 from .chains import NO_CHAIN, chain_after, look_up
-from .ends import INSIDE_PLACE, has_stopped, is_safe, live_ascii, note_missing
+from .ends import INSIDE_PLACE, has_stopped, is_safe, live_ascii, n_shared_bytes, note_missing
 from .positions import SPLIT_BITS
 from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, ends_next, fits_none, late_verdict, may_leave
 from .slots import CANON, REFUSED_SPLIT
@@ -175,7 +175,7 @@ def length_of(canon, token):
 def _key_of_all(store, canon, state, split):
     """Key of what holds for all tokens of a lexer state.
 
-    With room behind the longest one it is the same for all lexer states that take the same tokens.
+    With room after the longest one it is the same for all lexer states that take the same tokens.
     """
     if store.states[state].mask_kind == MaskKind.WORDS and room_of(store, state) > canon.longest_token:
         return store.states[state].mask << 16 | split
@@ -226,7 +226,7 @@ def _list_group(canon, behind, first):
 
 @kernel
 def _list_half(canon, split):
-    """Position in `tokens` of the tokens that end inside of a character, grouped by the split state behind the guessed
+    """Position in `tokens` of the tokens that end inside of a character, grouped by the split state after the guessed
     end of the character: it, how many, the tokens; last, with NO_GUESS, those for which none is guessed.
     """
     known = map_get(canon.halves, split)
@@ -273,10 +273,7 @@ def _dense_rows_after(store, stack, last, n_valid, token):
     """As `go_on_from_last`, where `stack` has hot rows and the token stays inside of the lexeme."""
     offsets, data = store.token_offsets.address, store.token_data.address
     first, end = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
-    before = load_i32(offsets + last * 4)
-    n = 0
-    while n < n_valid and first + n < end and load_u8(data + first + n) == load_u8(data + before + n):
-        n += 1
+    n = n_shared_bytes(store, last, n_valid, token)
     dense = load_i64(stack + n * 8)
     while first + n < end:
         entry = dense_step(store, dense, load_u8(data + first + n))
@@ -290,7 +287,7 @@ def _dense_rows_after(store, stack, last, n_valid, token):
 
 @kernel
 def _consider_candidates(store, grammar, canon, state, split):
-    """Consider the tokens in `candidates`. Of many the first bytes are those of the one before."""
+    """Consider the tokens in `candidates`. Many begin with the bytes of the one before."""
     stack, last, n_valid = canon.walk.address, 0, 0
     store_i64(stack, dense_row(store, state))
     for i in range(canon.n_candidates):
