@@ -430,7 +430,7 @@ class Translation(Writer):
         return True
 
     def _write_listed(self, conjunction: Conjunction, path: Path, span: Span) -> bool:
-        """Write those of the values that a part lists that fulfil everything; whether that is possible.
+        """Write the values that a part lists and that fulfil everything; whether that is possible.
 
         How a number is written depends on the alternative that allows it.
         """
