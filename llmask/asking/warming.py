@@ -199,7 +199,7 @@ def warm_new(grammar: LoadedGrammar, rules: Rules, is_json: bool, seconds: float
 
 def check_time(name: str, seconds: Any) -> None:
     """Refuse what says neither how long to warm nor that documents are to be read."""
-    if seconds != DOCUMENTS:
+    if not isinstance(seconds, str) or seconds != DOCUMENTS:
         check_bound(name, seconds, f'leave it out for no bound, or give "{DOCUMENTS}"')
 
 

@@ -31,8 +31,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from llmask.encoders import categories
 from llmask.encoders.bpe import BpeEncoder
+from llmask.encoders.categories import SPACES
 from llmask.encoders.piece_encoder import Normalizer
 from llmask.encoders.pretokenize import check_patterns
 from llmask.encoders.spm import SpmEncoder, UnigramEncoder
@@ -57,8 +57,6 @@ from llmask.vocabulary.vocabulary import EncoderData, TokenType, Vocabulary
 FEW = 8
 LONGEST = 64  # bytes; longer names, which no model has, are asked for one by one: they would bound the search badly
 ADDS_OWN_SPACE = ("spm", "ugm")  # encoders that put the blank before a text themselves
-# the set White_Space; str.strip alone takes U+001C to U+001F, too
-WHITE_SPACE = "".join(chr(c) for low, high in categories.WHITE_SPACE for c in range(low, high + 1))
 
 
 class GreedyEncoder:
@@ -271,9 +269,10 @@ class SpecialTokens:
             return [piece]
         texts = piece.split(name) if token not in self._whole_words else _split_at_words(piece, name)
         if token in self._strip_before:
-            texts = [*(text.rstrip(WHITE_SPACE) for text in texts[:-1]), texts[-1]]
+            # str.strip alone takes U+001C to U+001F, too
+            texts = [*(text.rstrip(SPACES) for text in texts[:-1]), texts[-1]]
         if token in self._strip_after:
-            texts = [texts[0], *(text.lstrip(WHITE_SPACE) for text in texts[1:])]
+            texts = [texts[0], *(text.lstrip(SPACES) for text in texts[1:])]
         parts: list[str | int] = []
         for text in texts:
             parts += [text, token]

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from llmask import forks
+from llmask.encoders.categories import SPACES
 from llmask.encoders.piece_encoder import without
 from llmask.encoders.tables import UNSPELLED, SlotTable, build_double_array, misspelled
 from llmask.errors import VocabularyError
@@ -42,9 +43,6 @@ CHINESE = (
 )
 END_OF_WORD = "\udcff"  # encoded with "surrogateescape" this is byte 0xFF
 SPACE_MARK = "\u2581"
-WHITE_SPACE = frozenset("\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | {
-    chr(code_point) for code_point in range(0x2000, 0x200B)
-}
 OPTIONS = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
 N_CODE_POINTS = 0x110000
 PAGE = 256
@@ -63,7 +61,7 @@ def llama_cpp_character(character: str) -> str:
         return " "  # part of a word, and found in tokens that begin one
     character = unicodedata.normalize("NFD", character)[0]
     category = unicodedata.category(character)
-    if character in WHITE_SPACE:
+    if character in SPACES:
         return END_OF_WORD
     if character in "\0\ufffd" or (category[0] == "C" and category != "Cn"):
         return ""
@@ -86,7 +84,7 @@ def bert_character(character: str, options: frozenset[str]) -> str:
     if "clean_text" in options:
         if character in "\0\ufffd" or (category in ("Cc", "Cf", "Co") and character not in "\t\n\r"):
             return ""
-        if character in WHITE_SPACE:
+        if character in SPACES:
             return END_OF_WORD
     is_apart = "handle_chinese_chars" in options and is_chinese(character)
     parts = character
@@ -94,7 +92,7 @@ def bert_character(character: str, options: frozenset[str]) -> str:
         parts = "".join(c for c in unicodedata.normalize("NFD", character) if unicodedata.category(c) != "Mn")
     if "lowercase" in options:
         parts = "".join(c.lower() for c in parts)
-    spelled = "".join(END_OF_WORD if c in WHITE_SPACE else _alone(c) for c in parts)
+    spelled = "".join(END_OF_WORD if c in SPACES else _alone(c) for c in parts)
     return END_OF_WORD + spelled + END_OF_WORD if is_apart else spelled
 
 

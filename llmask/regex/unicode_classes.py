@@ -6,16 +6,15 @@ Which code points belong to categories depends on the Unicode version of the run
 matches "i", which is neither its lower case nor its case folding), so the engine is run over the few thousand code
 points that have case.
 
-Python's own tables have few of the binary properties (`\p{Emoji}`), and no scripts. These are files, of one version of
-Unicode. For properties: the first of each run of code points that share all of them, and for each run a number whose
-bit i says that it has property i of SHORT_NAMES. For scripts: code points by name, of the thirty that most of the
-world's text is written in. Others are refused, never guessed; "Common" and "Inherited" would be half of the file.
+Python's own tables have few of the binary properties (`\p{Emoji}`), and no scripts. These are a file, of one version of
+Unicode: the first of each run of code points that share all of them, for each run the bits of what it has, and the
+number of the bit for each name, long and short. Scripts are "sc=Greek" there, with what Script_Extensions adds
+"scx=Greek", for the thirty that most of the world's text is written in. Others are refused, never guessed.
 Source: Python documentation, `re`; ECMA-262, 15th edition, sections 12.2, 12.3 and 22.2.2.9, and table 70 for names;
-Unicode Character Database 18.0 for the members, by tests/reference/unicode_properties.py, which writes the file of
-properties anew.
+Unicode Character Database 18.0 for the members, by tests/reference/unicode_properties.py, which writes the file anew.
 
-In: names. Out: `CodePointSet`s, kept for the life of the process. Cost: nothing at import; each scan happens at most
-once; 1 ms a property, 50 us a script.
+In: names. Out: `CodePointSet`s, the last 256 of a kind kept. Cost: nothing at import; each scan happens at most
+once; 1 ms a property.
 """
 
 from __future__ import annotations
@@ -31,23 +30,6 @@ import numpy as np
 from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, TEXT, CodePointSet
 
 FILE = Path(__file__).with_name("unicode_properties.npz")
-SCRIPTS = Path(__file__).with_name("unicode_scripts.txt")
-SHORT_NAMES = {
-    "Alphabetic": "Alpha", "Bidi_Control": "Bidi_C", "Bidi_Mirrored": "Bidi_M", "Case_Ignorable": "CI",
-    "Cased": "Cased", "Changes_When_Casefolded": "CWCF", "Changes_When_Casemapped": "CWCM",
-    "Changes_When_Lowercased": "CWL", "Changes_When_NFKC_Casefolded": "CWKCF", "Changes_When_Titlecased": "CWT",
-    "Changes_When_Uppercased": "CWU", "Dash": "Dash", "Default_Ignorable_Code_Point": "DI", "Deprecated": "Dep",
-    "Diacritic": "Dia", "Emoji": "Emoji", "Emoji_Component": "EComp", "Emoji_Modifier": "EMod",
-    "Emoji_Modifier_Base": "EBase", "Emoji_Presentation": "EPres", "Extended_Pictographic": "ExtPict",
-    "Extender": "Ext", "Grapheme_Base": "Gr_Base", "Grapheme_Extend": "Gr_Ext", "Hex_Digit": "Hex",
-    "IDS_Binary_Operator": "IDSB", "IDS_Trinary_Operator": "IDST", "ID_Continue": "IDC", "ID_Start": "IDS",
-    "Ideographic": "Ideo", "Join_Control": "Join_C", "Logical_Order_Exception": "LOE", "Lowercase": "Lower",
-    "Math": "Math", "Noncharacter_Code_Point": "NChar", "Pattern_Syntax": "Pat_Syn", "Pattern_White_Space": "Pat_WS",
-    "Quotation_Mark": "QMark", "Radical": "Radical", "Regional_Indicator": "RI", "Sentence_Terminal": "STerm",
-    "Soft_Dotted": "SD", "Terminal_Punctuation": "Term", "Unified_Ideograph": "UIdeo", "Uppercase": "Upper",
-    "Variation_Selector": "VS", "XID_Continue": "XIDC", "XID_Start": "XIDS",
-}  # fmt: skip
-BITS = {name: bit for bit, names in enumerate(SHORT_NAMES.items()) for name in names}
 ASCII_DIGITS = CodePointSet.from_ranges([(0x30, 0x39)])
 ASCII_WORDS = CodePointSet.from_ranges([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
 ASCII_SPACES = CodePointSet.of(" \t\n\r\f\v")
@@ -56,16 +38,6 @@ ECMA_SPACES = CodePointSet.of(" \t\n\r\f\v\u00a0\u1680\u2028\u2029\u202f\u205f\u
 )
 ECMA_LINE_ENDS = CodePointSet.of("\n\r\u2028\u2029")
 ASCII = CodePointSet.from_ranges([(0, 0x7F)])
-
-WHITE_SPACE = CodePointSet.of("\t\n\v\f\r \x85\u00a0\u1680\u2028\u2029\u202f\u205f\u3000").union(
-    CodePointSet.from_ranges([(0x2000, 0x200A)])
-)
-HEXADECIMAL = CodePointSet.of("0123456789abcdefABCDEF")
-FIXED_PROPERTIES = {
-    "Any": TEXT, "ASCII": ASCII, "White_Space": WHITE_SPACE, "space": WHITE_SPACE, "ASCII_Hex_Digit": HEXADECIMAL,
-    "AHex": HEXADECIMAL,
-}  # fmt: skip
-
 # Unicode 16.0, PropertyValueAliases.txt, property gc; ECMA-262 accepts both names.
 CATEGORY_NAMES = {
     "Letter": "L", "Cased_Letter": "LC", "Uppercase_Letter": "Lu", "Lowercase_Letter": "Ll", "Titlecase_Letter": "Lt",
@@ -82,37 +54,16 @@ LAST_PLANE_WITH_CASE = 1
 UNASSIGNED = 0x40000, 0xDFFFF  # planes 4 to 13, more than half of all (a test looks at all of them)
 
 
-@cache
+@lru_cache(maxsize=256)
 def members(name: str, file: Path = FILE) -> CodePointSet | None:
-    """Code points of a property, by long or short name, or None when it is not in the file."""
-    if name not in BITS:
-        return None
+    """Code points of a property or script, by long or short name, or None when it is not in the file."""
     with np.load(file) as kept:
-        has = kept["properties"] >> BITS[name] & 1
-        bounds = kept["firsts"][np.flatnonzero(np.diff(has, prepend=0))]
-    return CodePointSet(tuple(bounds.tolist())).intersect(TEXT)
-
-
-@cache
-def scripts() -> dict[str, tuple[str, str]]:
-    """By long and by short name, the code points of each script, and what Script_Extensions adds to them."""
-    found: dict[str, tuple[str, str]] = {}
-    for line in SCRIPTS.read_text(encoding="ascii").splitlines():
-        if not line.startswith("#"):
-            long, short, kind, listed = line.split(" ", 3)
-            own = found.get(long, ("", ""))
-            found[long] = found[short] = (listed, own[1]) if kind == "sc" else (own[0], listed)
-    return found
-
-
-@cache
-def script(name: str, with_extensions: bool) -> CodePointSet | None:
-    """Code points of a script, by long or short name; None when the file does not have it."""
-    if name not in scripts():
-        return None
-    own, more = scripts()[name]
-    ends = [piece.split("-") for piece in (f"{own} {more}" if with_extensions else own).split()]
-    return CodePointSet.from_ranges((int(pair[0], 16), int(pair[-1], 16)) for pair in ends)
+        bits = dict(kept["bits"].tolist())
+        if name not in bits:
+            return None
+        word, bit = divmod(int(bits[name]), 63)
+        has = kept["properties"][word] >> bit & 1
+        return CodePointSet(tuple(kept["firsts"][np.flatnonzero(np.diff(has, prepend=0))].tolist()))
 
 
 @cache
@@ -143,12 +94,11 @@ def category(name: str) -> CodePointSet | None:
     return CodePointSet.from_ranges(found) if is_known else None
 
 
-@cache
 def binary_property(name: str) -> CodePointSet | None:
     """Code points of a binary property of ECMA-262 (table 70), by short or long name, or None."""
     if name == "Assigned":
         return (category("Cn") or NO_TEXT).complement()
-    return FIXED_PROPERTIES.get(name) or members(name)
+    return {"Any": TEXT, "ASCII": ASCII}.get(name) or members(name)
 
 
 @lru_cache(maxsize=4096)

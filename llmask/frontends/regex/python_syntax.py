@@ -38,7 +38,6 @@ from llmask.frontends.regex.shapes import (
 )
 from llmask.regex import unicode_classes
 from llmask.regex.code_points import JOIN_SURROGATES, MAX_CODE_POINT, NO_TEXT, SURROGATE_PAIR, TEXT, CodePointSet
-from llmask.regex.unicode_classes import script
 
 NEWLINE = CodePointSet.of("\n")
 DIGITS = frozenset("0123456789")
@@ -412,7 +411,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
         self.index = found.end()
         members = unicode_classes.category(value) if key in GENERAL_CATEGORY else None
         if key in SCRIPT or key in SCRIPT_EXTENSIONS:
-            members = script(value, key in SCRIPT_EXTENSIONS)
+            members = unicode_classes.members(f"{'sc' if key in SCRIPT else 'scx'}={value}")
         elif members is None and key is None:
             members = unicode_classes.binary_property(value)
         if members is None:

@@ -72,8 +72,8 @@ def _n_chars(store, node, char):
 @kernel
 def _of_sequence(store, node, char, tail):
     """Characters that x takes, and bounds of the length: `u* x u* tail` or `u{low,high} tail`; else NO_ROOM first."""
-    n_needed, is_first = 0, True
-    for _ in range(MOST_PARTS):
+    n_needed = 0
+    for i in range(MOST_PARTS):
         is_last = store.nodes[node].kind != NodeKind.CONCAT
         part = node if is_last else store.nodes[node].a
         node = Node.EPSILON if is_last else store.nodes[node].b
@@ -81,9 +81,9 @@ def _of_sequence(store, node, char, tail):
         if store.nodes[part].kind == NodeKind.REPEAT:
             body, low, high = store.nodes[part].a, store.nodes[part].low, store.nodes[part].high
             is_around = is_covered(store, body, char)
-        if is_around and node == tail and is_first:
+        if is_around and node == tail and i == 0:
             return 0, low, high
-        if is_first and not (is_around and high == UNBOUNDED):
+        if i == 0 and not (is_around and high == UNBOUNDED):
             return NO_ROOM, 0, 0
         if part == Node.ALL and node == tail:
             return n_needed, 0, UNBOUNDED
@@ -96,7 +96,6 @@ def _of_sequence(store, node, char, tail):
             return n_needed, 0, UNBOUNDED
         if is_last:
             return NO_ROOM, 0, 0
-        is_first = False
     return NO_ROOM, 0, 0
 
 
@@ -116,36 +115,20 @@ def _of_union(store, node, char, tail):
 
 
 @kernel
-def _of_intersection(store, node, char, tail):
-    """As `_of_sequence`, of an intersection of unions of sequences."""
-    n_needed, least, most = 0, 0, UNBOUNDED
-    for i in range(n_operands(store, node)):
-        needed, low, high = _of_union(store, operand(store, node, i), char, tail)
-        if needed == NO_ROOM:
-            return NO_ROOM, 0, 0
-        n_needed, least, most = n_needed + needed, max(least, low), min(most, high)
-    return n_needed, least, most
-
-
-@kernel
-def _of_operand(store, node, char, tail):
-    """As `_of_union`, also of an intersection before the tail: that of a pattern in the quotes of JSON."""
-    first = store.nodes[node].a
-    if store.nodes[node].kind == NodeKind.CONCAT and store.nodes[first].kind == NodeKind.AND:
-        if store.nodes[node].b != tail:
-            return NO_ROOM, 0, 0
-        return _of_intersection(store, first, char, Node.EPSILON)
-    return _of_union(store, node, char, tail)
-
-
-@kernel
 def _room_before(store, node, char, tail):
     n_needed, least, most = 0, 0, UNBOUNDED
     for i in range(n_operands(store, node)):
-        needed, low, high = _of_operand(store, operand(store, node, i), char, tail)
-        if needed == NO_ROOM:
-            return NO_ROOM
-        n_needed, least, most = n_needed + needed, max(least, low), min(most, high)
+        part, end, n = operand(store, node, i), tail, 1
+        first = store.nodes[part].a
+        is_in_quotes = store.nodes[part].kind == NodeKind.CONCAT and store.nodes[first].kind == NodeKind.AND
+        if is_in_quotes and store.nodes[part].b == tail:  # a pattern of JSON: an intersection before the tail
+            part, end, n = first, Node.EPSILON, n_operands(store, first)
+        for j in range(n):
+            member = part if n == 1 else operand(store, part, j)
+            needed, low, high = _of_union(store, member, char, end)
+            if needed == NO_ROOM:
+                return NO_ROOM
+            n_needed, least, most = n_needed + needed, max(least, low), min(most, high)
     if max(n_needed, least) > most:
         return NO_ROOM
     return UNBOUNDED if most == UNBOUNDED else most - n_needed

@@ -40,6 +40,12 @@ SCHEMAS: dict[str, Bad] = {
         "#/not/patternProperties/a",
         'write {} for any value, or {"type": "null"} for null',
     ),
+    "null and a number in patternProperties, which are compared with each other": Bad(
+        {"patternProperties": {"a": None, "b": 5}},
+        "a schema must be an object or a boolean, not None",
+        "#/patternProperties/a",
+        'write {} for any value, or {"type": "null"} for null',
+    ),
     "a key that is no text": Bad({1: 2}, "the keys of a schema must be strings", "#", "write them in quotes"),
     "a place whose name holds a slash": Bad(
         {"properties": {"a/b": {"type": "text"}}},

@@ -140,7 +140,7 @@ def test_bounds(compiler: llmask.Compiler) -> None:
     assert grammar.warm(masks=5000).n_masks > done.n_masks
 
 
-@pytest.mark.parametrize("bound", [-1, "1", True, float("nan"), [1]])
+@pytest.mark.parametrize("bound", [-1, "1", True, float("nan"), [1], np.zeros(2)])
 def test_what_is_no_bound_is_refused(compiler: llmask.Compiler, default_tokenizer: Any, bound: Any) -> None:
     for ask in (
         lambda: compiler.choice(["a"]).warm(bound),

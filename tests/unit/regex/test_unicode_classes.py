@@ -12,12 +12,13 @@ import pytest
 
 from llmask.regex import unicode_classes
 from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
-from llmask.regex.unicode_classes import BITS, FIXED_PROPERTIES, SHORT_NAMES, binary_property, members, script, scripts
+from llmask.regex.unicode_classes import binary_property, members
 from tests.reference.every_code_point import members_by_re
-from tests.reference.unicode_properties import FILES, make
+from tests.reference.unicode_properties import FILES, SCRIPTS, SHORT_NAMES, make
 
 OTHER_IN_REGEX = ("IDC", "VS")  # there blocks: Ideographic_Description_Characters, Variation_Selectors
 UNKNOWN_TO_REGEX = ("Changes_When_NFKC_Casefolded", "CWKCF")
+ALONE = ["Khmer", "Lao"]  # nothing is shared with them
 
 
 @pytest.mark.parametrize(
@@ -50,14 +51,16 @@ def test_properties_are_those_of_the_package_regex() -> None:
     # a release of it may know another Unicode than the file: what both call assigned
     known = set(regex.findall(r"\P{Cn}", "".join(map(chr, TEXT))))
     text = "".join(c for c in map(chr, TEXT) if c in known and unicodedata.category(c) != "Cn")
-    for name in {*BITS, *FIXED_PROPERTIES, "Assigned"} - {*OTHER_IN_REGEX, *UNKNOWN_TO_REGEX}:
+    apart = {*OTHER_IN_REGEX, *UNKNOWN_TO_REGEX}
+    for name in {*SHORT_NAMES, *SHORT_NAMES.values(), "Any", "ASCII", "Assigned"} - apart:
         found = binary_property(name)
         assert found is not None
         assert {c for c in text if ord(c) in found} == set(regex.findall(rf"\p{{{name}}}", text)), name
 
 
 def test_long_and_short_names_are_the_same_and_others_are_unknown() -> None:
-    assert len(BITS) == sum(len({*names}) for names in SHORT_NAMES.items())
+    found = {long: (members(long), members(short)) for long, short in SHORT_NAMES.items()}
+    assert [name for name, (own, same) in found.items() if own is None or not own.bounds or own != same] == []
     assert members("Alpha") == members("Alphabetic")
     assert members("alphabetic") is None
     assert members("RGI_Emoji") is None  # of strings
@@ -65,6 +68,9 @@ def test_long_and_short_names_are_the_same_and_others_are_unknown() -> None:
 
 def test_the_file_is_made_from_the_text_of_the_database(tmp_path: Path) -> None:
     texts = dict.fromkeys(FILES, "# @missing: 0000..10FFFF; No\n")
+    texts |= dict.fromkeys(("Scripts.txt", "ScriptExtensions.txt"), "# scripts\n")
+    texts["Scripts.txt"] += "0370..0373    ; Greek # L&   [4] GREEK CAPITAL LETTER HETA..\n1F600 ; Common\n"
+    texts["ScriptExtensions.txt"] += "0342          ; Cyrl Grek # Mn       COMBINING GREEK PERISPOMENI\n"
     texts["PropList.txt"] += "0009..000D    ; White_Space # Cc   [5] <control-0009>..\n002D  ; Dash # Pd  HYPHEN\n"
     texts["emoji/emoji-data.txt"] += "0023          ; Emoji                # E0.0   [1] (#️)\n1F600..1F602 ; Emoji\n"
     texts["extracted/DerivedBinaryProperties.txt"] += "0028..0029 ; Bidi_Mirrored\n10FFFF ; Bidi_Mirrored\n"
@@ -76,7 +82,12 @@ def test_the_file_is_made_from_the_text_of_the_database(tmp_path: Path) -> None:
     assert members("Dash", file) == CodePointSet.of("-")
     assert members("Emoji", file) == CodePointSet.of("#😀😁😂")
     assert members("Bidi_M", file) == CodePointSet.of("()\U0010ffff")
-    assert members("Alphabetic", file) == CodePointSet(())
+    assert members("space", file) == CodePointSet.of("\t\n\v\f\r")
+    assert members("Alphabetic", file) == members("scx=Thai", file) == members("sc=Cyrillic", file) == CodePointSet(())
+    assert members("sc=Grek", file) == CodePointSet.of("ͰͱͲͳ")
+    assert members("scx=Greek", file) == CodePointSet.of("ͰͱͲͳ\u0342")
+    assert members("scx=Cyrillic", file) == CodePointSet.of("\u0342")
+    assert members("sc=Common", file) is None
 
 
 # --- scripts
@@ -89,22 +100,24 @@ def assigned() -> str:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", scripts())
+@pytest.mark.parametrize("name", [*SCRIPTS, *SCRIPTS.values()])
 def test_scripts_are_those_of_the_package_regex(name: str) -> None:
     regex = pytest.importorskip("regex", reason="the package regex is absent")
-    found = script(name, False)
+    found = members(f"sc={name}")
     assert found is not None
     assert {c for c in assigned() if ord(c) in found} == set(regex.findall(rf"\p{{Script={name}}}", assigned()))
 
 
 def test_extensions_add_what_several_scripts_share() -> None:
-    for name in (name for name, (_, more) in scripts().items() if more):
-        plain, extended = script(name, False), script(name, True)
+    alone = []
+    for name in SCRIPTS:
+        plain, extended = members(f"sc={name}"), members(f"scx={name}")
         assert plain is not None
         assert extended is not None
         assert not plain.subtract(extended).bounds
-        assert extended.subtract(plain).bounds
-    kana, devanagari = script("Katakana", True), script("Devanagari", True)
+        alone += [] if extended.subtract(plain).bounds else [name]
+    assert alone == ALONE
+    kana, devanagari = members("scx=Katakana"), members("scx=Devanagari")
     assert kana is not None
     assert devanagari is not None
     assert ord("ー") in kana
@@ -112,10 +125,10 @@ def test_extensions_add_what_several_scripts_share() -> None:
 
 
 def test_names_are_long_or_short_and_others_are_unknown() -> None:
-    assert len(scripts()) == 59  # thirty scripts; Thai is short and long
-    assert script("Grek", False) == script("Greek", False)
-    assert script("Common", False) is None
-    assert script("", False) is None
+    assert members("sc=Grek") == members("sc=Greek") != members("scx=Greek")
+    assert members("sc=Common") is None
+    assert members("sc=") is None
+    assert members("Greek") is None
 
 
 @pytest.mark.parametrize(

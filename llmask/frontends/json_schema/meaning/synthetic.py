@@ -90,7 +90,7 @@ def same_schema(context: Context, schema: Any, path: Path) -> Hashable:
     schema, path = context.followed(schema, path)
     if type(schema) is bool:
         return schema
-    if len(schema) == 1 and NOT in schema:
+    if type(schema) is dict and len(schema) == 1 and NOT in schema:
         return NOT, same_schema(context, *schema[NOT])
     identity = context.identity(schema, path)
     return context.synthetic(("same", identity), lambda: _spelled(context, schema, path)) or identity

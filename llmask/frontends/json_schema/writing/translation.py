@@ -30,6 +30,7 @@ from ..meaning.conjunction import conjunction_of, strings_of, with_alternative
 from ..meaning.context import circle
 from ..meaning.contradictions import ALTERNATIVES_HELP, STRINGS_HELP, bounds_help, false_help, types_help
 from ..meaning.evaluated import closed
+from ..meaning.instances import allowed_values, fulfilling_all, type_of
 from ..meaning.key_conditions import conditioned_object
 from ..meaning.marks import marks_of, pairs_left
 from ..meaning.place import ALL_TYPES, Conjunction, Part, SchemaAt, types_of
@@ -44,7 +45,7 @@ from .followed_objects import FollowedArray
 from .new_values import most_followed_items
 from .objects import emit_object
 from .set_objects import emit_conditioned
-from .values import emit_values, listed_node, scalar_spellings
+from .values import emit_listed, emit_values, listed_node, scalar_spellings
 from .writer import Span, Writer
 
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
@@ -369,6 +370,8 @@ class Translation(Writer):
         is_bare = not conjunction.parts and len(conjunction.choices) == 1
         others: dict[int, list[int]] = {}
         ways = 1 if is_bare else n_ways(self, conjunction, MOST_WAYS)
+        if ways > MANY_WAYS and self._write_listed(conjunction, path, span):
+            return None
         pairs: list[tuple[int, int]] = []
         if choice.keyword == "oneOf":
             rest = conjunction.copy()
@@ -424,6 +427,21 @@ class Translation(Writer):
             rest = conjunction.copy()
             rest.parts.append((told, path, self.shape(told, path)))
             self.write_conjunction(rest, path, span)
+        return True
+
+    def _write_listed(self, conjunction: Conjunction, path: Path, span: Span) -> bool:
+        """Write the values that a part lists and that fulfil everything; whether that is possible.
+
+        How a number is written depends on the alternative that allows it.
+        """
+        listed = next((values for part in conjunction.parts if (values := allowed_values(part)) is not None), None)
+        if listed is None or any(type_of(value, path) in ("integer", "number") for value in listed):
+            return False
+        values = fulfilling_all(self, listed, conjunction)
+        if values:
+            emit_listed(self, values, path, span)
+        else:
+            self.nothing("no value that is listed fulfils the alternatives beside it", path, ALTERNATIVES_HELP)
         return True
 
     def _write_strings(self, conjunction: Conjunction, path: Path, span: Span) -> None:

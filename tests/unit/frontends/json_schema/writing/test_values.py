@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from llmask import allocate_bitmask
+from llmask import UnsatisfiableSchema, allocate_bitmask
 from llmask.frontends.json_schema.writing import values
 
 
@@ -34,3 +34,17 @@ def test_the_first_masks_of_a_long_list_are_made_with_the_grammar(judge: Any, mo
         matcher.accept_bytes(b'042"}')
         assert matcher.is_accepting()
     judge.agrees({"enum": words}, words[:3], ["long/", "long/111", "long/0420"])
+
+
+def test_values_beside_many_alternatives_are_looked_at_one_by_one(judge: Any) -> None:
+    """3^12 ways to fulfil the alternatives: they were refused, after 2,000,000 subschemas."""
+    listed = [["a"], ["a", "b"], ["b"], [*"abcdefghijkl"], None, {"a": ["b"]}]
+    alternatives = [
+        {"anyOf": [{"contains": {"const": name}}, {"maxItems": 1}, {"minItems": n}]}
+        for n, name in enumerate("abcdefghijkl", 2)
+    ]
+    taken = [["a"], ["b"], [*"abcdefghijkl"], None, {"a": ["b"]}]
+    judge.agrees({"enum": listed, "allOf": alternatives}, taken, [["a", "b"], ["a", "c"], 3])
+    judge.agrees({"enum": listed, "allOf": [*alternatives, {"type": "array"}]}, taken[:3], taken[3:])
+    with pytest.raises(UnsatisfiableSchema, match="no value that is listed fulfils the alternatives beside it"):
+        judge.grammar({"enum": [["a", "b"]], "allOf": alternatives})
