@@ -48,9 +48,9 @@ from .values import emit_values, listed_node, scalar_spellings
 from .writer import Span, Writer
 
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
-MANY_WAYS = 200  # combinations of alternatives beyond which objects are written by a condition on their keys
+MANY_WAYS = 20  # combinations of alternatives beyond which objects are written by a condition on their keys
 MANY_PAIRS = 15  # the same of alternatives of oneOf that may overlap
-MOST_WAYS, MOST_PAIRS = 1_000_000, 60  # the same, also where values divide into classes that are hard to write
+MOST_WAYS = 1_000_000  # the same, also where values divide into classes that are hard to write
 PLACE_WORK = 10  # units to write a place
 VARIANT_SHARE = 4  # a variant of a rule may take this part of a step's work
 MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too deep for the interpreter
@@ -375,7 +375,7 @@ class Translation(Writer):
             del rest.choices[index]
             pairs = pairs_to_prove(self, rest, choice)
         is_large = len(pairs) > MANY_PAIRS or (ways > MANY_WAYS and ways > len(choice.schemas))
-        is_too_large = len(pairs) > MOST_PAIRS or ways > MOST_WAYS
+        is_too_large = len(pairs) > MANY_PAIRS or ways > MOST_WAYS
         if is_large and self._write_conditioned(conjunction, path, is_too_large, span):
             return None
         if choice.keyword == "oneOf":
