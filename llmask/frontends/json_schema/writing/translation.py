@@ -25,7 +25,7 @@ from llmask.work import share, spend
 
 from ..lexical.lexemes import white_space
 from ..meaning.array_layout import ArrayLayout
-from ..meaning.choices import n_ways, overlaps, pairs_to_prove, settle, without_shared_types
+from ..meaning.choices import n_ways, overlaps, pairs_to_prove, settle, told_by_key, without_shared_types
 from ..meaning.conjunction import conjunction_of, strings_of, with_alternative
 from ..meaning.context import circle
 from ..meaning.contradictions import ALTERNATIVES_HELP, STRINGS_HELP, bounds_help, false_help, types_help
@@ -374,6 +374,11 @@ class Translation(Writer):
             rest = conjunction.copy()
             del rest.choices[index]
             pairs = pairs_to_prove(self, rest, choice)
+            told = told_by_key(self, conjunction, index, len(pairs)) if len(pairs) > MANY_PAIRS else []
+            for one in told:
+                self.write_conjunction(one, path, span)
+            if told:
+                return None
         is_large = len(pairs) > MANY_PAIRS or (ways > MANY_WAYS and ways > len(choice.schemas))
         is_too_large = len(pairs) > MANY_PAIRS or ways > MOST_WAYS
         if is_large and self._write_conditioned(conjunction, path, is_too_large, span):
