@@ -10,7 +10,8 @@ The union that is written is `anyOf`. It is `oneOf` as well when no value fulfil
 proved here for the pairs that marks leave: two schemas exclude each other when everything that must hold of a value
 that fulfils both leaves nothing. The proof follows types, constants, string languages (exact, by intersection of
 regular expressions), numeric ranges, counts, and properties that one of the two requires (the usual discriminator).
-Where it fails, each of the two is written with the negation of the other beside it, which is exact and larger.
+Where it fails, each of the two is written with the negation of the other beside it, which is exact and larger. Many
+alternatives that a key tells apart only where it is there are written twice: with it, and without it.
 
 In: a conjunction, a choice. Out: a conjunction with the same values and fewer choices; pairs. Cost: a microsecond an
 alternative, 20 us for its marks, about 100 us for each pair that these leave.
@@ -32,7 +33,7 @@ from .marks import Marks, exclude_each_other, listed_under, marks_of, marks_of_p
 from .object_layout import key_schemas
 from .place import Choice, Conjunction, Part, SchemaAt, count_range, required_by, types_of
 from .scalars import range_of
-from .synthetic import of_types
+from .synthetic import all_of, of_types
 
 IMPLICATION_WORK = 8  # units to compare an alternative with what holds
 
@@ -135,6 +136,33 @@ def pairs_to_prove(context: Context, conjunction: Conjunction, choice: Choice) -
         apart = _told_by_strings(context, conjunction, choice)
         left = [(at, beyond) for at, beyond in left if not (at in apart and apart.get(beyond))]
     return left
+
+
+def told_by_key(context: Context, conjunction: Conjunction, index: int, n_pairs: int) -> list[Conjunction]:
+    """The conjunction where a key is there and where it is absent: the key whose values most alternatives list.
+
+    Nothing where too few list values of one, or where at least half of `n_pairs` pairs are not told apart by them.
+    """
+    choice, n_listing = conjunction.choices[index], dict[str, int]()
+    beside = marks_of_parts(context, conjunction.parts)
+    for member in choice.schemas:
+        marks = marks_of(context, *member)
+        spend(len(marks.under))
+        for name in marks.under.keys() - marks.required - beside.required - beside.forbidden:
+            n_listing[name] = n_listing.get(name, 0) + 1
+    name = max(sorted(n_listing), key=n_listing.__getitem__, default="")
+    if 2 * n_listing.get(name, 0) <= len(choice.schemas):
+        return []
+    path = choice.path
+    there = context.synthetic(("there", name), lambda: {"type": "object", "required": [name]}), path
+    absent = context.synthetic(("absent", name), lambda: {"properties": {name: False}}), path
+    schemas = [all_of(context, [member, there], path) for member in choice.schemas]
+    if 2 * len(list(pairs_left(context, schemas))) >= n_pairs:
+        return []
+    with_key, without_key = conjunction.copy(), conjunction.copy()
+    with_key.choices[index] = choice._replace(schemas=schemas)
+    add_schema(context, without_key, *absent)
+    return [with_key, without_key]
 
 
 def n_ways(context: Context, conjunction: Conjunction, most: int, depth: int = 0) -> int:

@@ -9,6 +9,12 @@ keys of a class are a member each: its first key, its second, up to the largest 
     oneOf: [{required: [a], properties: {a: string}}, {required: [b]}]
     members   0: a, a string   1: a, something else   2: b        condition: exactly one of  0,  2;  not both 0 and 1
 
+That a class has no value is proved as far as its schemas show it (`choices.is_void`). Where many classes are left, and
+n schemas that overlap have up to 2^n, the objects among the values are told by conditions as well, in diagrams that all
+classes of these schemas share: what has no object there, and nothing else, is no class.
+
+    8 objects with 6 to 47 optional keys, none else   256 classes are not disproved; 25 have a value
+
 In: a conjunction. Out: entries, free keys, a condition; None where a keyword says something else of objects.
 Cost: some microseconds a key and class, a unit of work for each node.
 """
@@ -16,29 +22,32 @@ Cost: some microseconds a key and class, a unit of work for each node.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded, UnsupportedSchema
-from llmask.grammar.diagrams import FALSE, TRUE, Condition, Diagrams
+from llmask.grammar.diagrams import FALSE, FIRST_NODE, TRUE, Condition, Diagrams
 from llmask.work import share, spend
 
 from ..reading.keywords import EVERY_KEY, EXCEPT, NOT, SOME_KEY
-from ..reading.pointers import Path, pointer
-from .choices import is_void
+from ..reading.pointers import ROOT, Path, pointer
+from .choices import is_void, settle
 from .conjunction import conjunction_of, is_false
 from .context import Context
 from .finite import with_few_keys_declared
 from .instances import equality_key, fulfilling_all, listed_by
 from .marks import Marks, exclude_each_other, marks_of
 from .object_layout import Cell, Entry, divided_keys, keys_node
-from .place import Choice, Conjunction, Part, SchemaAt, count_range, types_of
+from .place import ALL_TYPES, Choice, Conjunction, Part, SchemaAt, count_range, types_of
 from .scalars import pattern_string
-from .synthetic import KeySet, negated, same_schema
+from .synthetic import KeySet, negated, of_types, same_schema
 
 SHARE = 2  # reading alternatives may take this part of the work, so that some is left to write them one by one
+OBJECTS_SHARE = 16  # the same of the objects that a key may have as values
 COUNTS = {"type", "minProperties", "maxProperties", "minItems", "maxItems"}
 ANYTHING: tuple[Any, ...] = (True, {})
+MANY_CLASSES = 16  # of the values of one key, beyond which it is looked at which classes have an object
+MAX_DEPTH = 2  # objects within objects whose conditions are made to divide the values of a key
 MAX_CLASSES = 512  # of the values of one key
 CLASS_WORK = 20  # a schema compared with a class of values, counted in subschemas visited
 FEWER_HELP = "Use fewer alternatives, or negate fewer of properties and patternProperties in one place."
@@ -53,6 +62,20 @@ class FreeKeys(NamedTuple):
     keys: int
     schemas: list[SchemaAt]
     members: range
+
+
+class _Objects(NamedTuple):
+    """Objects by the schemas that speak of them: where each of these fails, and where it holds."""
+
+    context: Context
+    diagrams: Diagrams
+    start: int
+    told: dict[Hashable, tuple[int, int]]
+
+    def where(self, objects: int, member: SchemaAt, holds: bool = True) -> int:
+        """The objects among some that fulfil a schema, or do not."""
+        name, _, is_held = _asked_by(self.context, member)
+        return self.diagrams.both(objects, self.told[name][is_held == holds])
 
 
 class ConditionedObject(NamedTuple):
@@ -74,11 +97,15 @@ class _NotExpressible(Exception):
 
 
 class _Class(NamedTuple):
-    """Values of a key: which of the schemas that alternatives name they fulfil, all that they fulfil, and do not."""
+    """Values of a key: which of the schemas that alternatives name they fulfil, all that they fulfil, and do not.
+
+    `objects` are those among them, a condition in diagrams that all classes of the key share; TRUE where none is made.
+    """
 
     held: frozenset[Hashable]
     schemas: list[SchemaAt]
     failed: list[SchemaAt]
+    objects: int = TRUE
 
 
 def conditioned_object(
@@ -113,10 +140,11 @@ def object_with_keys(context: Context, parts: list[Part], path: Path) -> Conditi
 
 
 class _Reader:
-    def __init__(self, context: Context, conjunction: Conjunction, is_needed: bool) -> None:
+    def __init__(self, context: Context, conjunction: Conjunction, is_needed: bool, depth: int = 0) -> None:
         self.context = context
         self.conjunction = conjunction
         self.is_needed = is_needed
+        self.depth = depth
         self.diagrams = Diagrams()
         self.names: dict[str, bool] = {}  # in the order in which they are written, and whether they are required
         self.own_names = {name for part, _, _ in conjunction.parts for name in part.get("properties", ())}
@@ -137,25 +165,9 @@ class _Reader:
         self.members: list[int] = []  # by the places at which the diagram asks for them
 
     def read(self, path: Path) -> ConditionedObject | str:
-        context, conjunction = self.context, self.conjunction
-        if any(self._speaks_of_values(part) for part in conjunction.parts):
-            raise _NotExpressible
-        at = 0
-        for choice in conjunction.choices:  # names in the order of the text
-            self._find_own_names(conjunction.parts[at : choice.position])
-            at = choice.position
-            self._find_names_of(choice)
-        self._find_own_names(conjunction.parts[at:])
-        low, high = _count_range([part for part in conjunction.parts if part[2].has_object])
-        repeats_matter = max(self.n_told, low) > 1  # a key that comes twice would count as two
-        self.n_told = max(self.n_told, low) if high is None else high
-        entries, cells = self._divided(path, high is not None)
-        self.counts |= low > 0 or (high is not None and (bool(cells) or len(entries) > high))
-        classes = self._all_classes(entries, cells)
-        numbers = self._numbers(classes)
-        conditions = self._conditions(entries)
-        if self.counts:
-            conditions.append(self._of_number(low, high))
+        context = self.context
+        entries, cells, conditions = self.read_conditions(path)
+        classes, numbers = self.classes, self.numbers
         found = self.diagrams.all_of(conditions)
         if found == FALSE:
             return "no set of keys fulfils all that is asked of an object"
@@ -172,15 +184,36 @@ class _Reader:
                 free.append(FreeKeys(cell.keys, cell.schemas, range(0)))
             for one, told in zip(classes.get(at, ()), numbers.get(at, ()), strict=True):
                 free.append(FreeKeys(cell.keys, one.schemas, told))
-        is_tracked = context.options.unique_keys or (bool(cells) and repeats_matter)
+        is_tracked = context.options.unique_keys or (bool(cells) and self.repeats_matter)
         is_tracked |= any(len(classes.get(at, ())) > 1 for at in range(len(cells)))
         return ConditionedObject(
             [(number, entry) for number, entry in named if number in possible],
             [cell for cell in free if not cell.members or cell.members[0] in possible],
-            high is None,
+            self.goes_on,
             condition,
             is_tracked,
         )
+
+    def read_conditions(self, path: Path) -> tuple[list[Entry], list[Cell], list[int]]:
+        """Named and free keys, and conditions: one of each choice, and one of all else."""
+        conjunction = self.conjunction
+        if any(self._speaks_of_values(part) for part in conjunction.parts):
+            raise _NotExpressible
+        at = 0
+        for choice in conjunction.choices:  # names in the order of the text
+            self._find_own_names(conjunction.parts[at : choice.position])
+            at = choice.position
+            self._find_names_of(choice)
+        self._find_own_names(conjunction.parts[at:])
+        low, high = _count_range([part for part in conjunction.parts if part[2].has_object])
+        self.repeats_matter = max(self.n_told, low) > 1  # a key that comes twice would count as two
+        self.n_told = max(self.n_told, low) if high is None else high
+        self.goes_on = high is None
+        entries, cells = self._divided(path, high is not None)
+        self.counts |= low > 0 or (high is not None and (bool(cells) or len(entries) > high))
+        self.classes = self._all_classes(entries, cells)
+        self.numbers = self._numbers(self.classes)
+        return entries, cells, self._conditions(entries, low, high)
 
     def _speaks_of_values(self, part: Part) -> bool:
         schema, _, shape = part
@@ -317,27 +350,45 @@ class _Reader:
             return listed
         is_cheap = self.is_monotone or all(map(self._is_cheap_to_negate, speaking.values()))
         most = MAX_CLASSES if self.is_needed else min(MAX_CLASSES, 2 * len(speaking) + 2) if is_cheap else 0
-        found = [] if is_false(schemas) else [_Class(frozenset(), schemas, [])]
+        found = self._divided_values(schemas, speaking, min(most, MANY_CLASSES))
+        if self.is_needed and len(found) > MANY_CLASSES:
+            found = self._divided_values(schemas, speaking, most, self._objects(schemas, speaking))
+        if len(found) > most:
+            raise LimitExceeded(f"the values of a key divide into more than {most} classes", None, FEWER_HELP)
+        found = [one for one in found if not (one.failed and self._is_void(one))]
+        whole = [one._replace(schemas=self._all_of(one)) for one in found]
+        return [one for one in whole if self.context.place_key(one.schemas) not in self.context.void]
+
+    def _divided_values(
+        self, schemas: list[SchemaAt], speaking: dict[Hashable, SchemaAt], most: int, objects: _Objects | None = None
+    ) -> list[_Class]:
+        """The values of a key, divided by schemas until all have been asked, or there are more than `most` classes."""
+        first = _Class(frozenset(), schemas, [])
+        if objects is not None:
+            first = first._replace(objects=reduce(objects.where, schemas, objects.start))
+        found = [] if is_false(schemas) else [first]
         for name, member in speaking.items():
+            if len(found) > most:
+                break
+            is_dear = not self._is_cheap_to_negate(member, with_ranges=False) and not (objects and NOT in member[0])
             divided: list[_Class] = []
             for one in found:
                 if any(self._exclude(member, other) for other in one.schemas):
                     divided.append(one)
                     continue
                 failed = [other for other in one.failed if not self._exclude(member, other)]
-                inside = _Class(one.held | {name}, [*one.schemas, member], failed)
-                if self._is_void(inside):
+                inside = _Class(one.held | {name}, [*one.schemas, member], failed, one.objects)
+                outside = one if self.is_monotone and is_dear else one._replace(failed=[*one.failed, member])
+                if objects is not None:
+                    inside = inside._replace(objects=objects.where(one.objects, member))
+                    outside = outside._replace(objects=objects.where(one.objects, member, False))
+                    divided += [part for part in (inside, outside) if not self._is_void(part)]
+                elif self._is_void(inside):
                     divided.append(one)
-                elif self.is_monotone and not self._is_cheap_to_negate(member, with_ranges=False):
-                    divided += (inside, one)
                 else:
-                    divided += (inside, one._replace(failed=[*one.failed, member]))
+                    divided += (inside, outside)
             found = divided
-            if len(found) > most:
-                raise LimitExceeded(f"the values of a key divide into more than {most} classes", None, FEWER_HELP)
-        found = [one for one in found if not (one.failed and self._is_void(one))]
-        whole = [one._replace(schemas=self._all_of(one)) for one in found]
-        return [one for one in whole if self.context.place_key(one.schemas) not in self.context.void]
+        return found
 
     def _listed_classes(self, schemas: list[SchemaAt], speaking: dict[Hashable, SchemaAt]) -> list[_Class] | None:
         """The same where the values are listed: each is looked at."""
@@ -380,9 +431,40 @@ class _Reader:
             known = self.marks[id(member)] = member, marks_of(self.context, *member)
         return known[1]
 
+    def _objects(self, schemas: list[SchemaAt], speaking: dict[Hashable, SchemaAt]) -> _Objects | None:
+        """Objects by the schemas of a key; None where these are no conditions on members."""
+        context = self.context
+        if self.depth == MAX_DEPTH or context.options.closed or all(map(self._is_cheap_to_negate, speaking.values())):
+            return None
+        told = {name: asked for name, asked, _ in (_asked_by(context, one) for one in (*schemas, *speaking.values()))}
+        return context.synthetic(("objects", frozenset(told)), lambda: (self._objects_told(told),))[0]
+
+    def _objects_told(self, told: dict[Hashable, SchemaAt]) -> _Objects | None:
+        conjunction = Conjunction()
+        conjunction.choices = [Choice("oneOf", path, [(schema, path)], 0) for schema, path in told.values()]
+        reader = _Reader(self.context, conjunction, True, self.depth + 1)
+        try:
+            with self.context.trial(), share(OBJECTS_SHARE):
+                _, _, found = reader.read_conditions(ROOT)
+        except (_NotExpressible, LimitExceeded, UnsupportedSchema):
+            spend(0)
+            return None
+        diagrams, holding = reader.diagrams, found[: len(told)]
+        ways = zip(map(diagrams.negated, holding), holding, strict=True)
+        return _Objects(self.context, diagrams, diagrams.all_of(found[len(told) :]), dict(zip(told, ways, strict=True)))
+
     def _is_void(self, one: _Class) -> bool:
-        self.context.count_work(CLASS_WORK)
-        return is_void(self.context, conjunction_of(self.context, self._all_of(one)))
+        context = self.context
+        if one.objects >= FIRST_NODE:
+            return False
+        if one.objects == FALSE and any(self._marks_of(member).types <= {"object"} for member in one.schemas):
+            return True
+        context.count_work(CLASS_WORK)
+        schemas = self._all_of(one)
+        if one.objects == FALSE:
+            schemas.append(of_types(context, [kind for kind in ALL_TYPES if kind != "object"], ROOT))
+            return is_void(context, settle(context, conjunction_of(context, schemas)))
+        return is_void(context, conjunction_of(context, schemas))
 
     def _all_of(self, one: _Class) -> list[SchemaAt]:
         return [*one.schemas, *(negated(self.context, *member) for member in one.failed)]
@@ -393,7 +475,7 @@ class _Reader:
         """That there are from `low` to `high` keys; None is any number."""
         return self.diagrams.between(range(len(self.members)), low, high)
 
-    def _conditions(self, entries: list[Entry]) -> list[int]:
+    def _conditions(self, entries: list[Entry], low: int, high: int | None) -> list[int]:
         """All that the object must fulfil."""
         chosen = [self._condition_of(choice) for choice in self.conjunction.choices]
         found: list[int] = []  # all of these together before they meet what is large
@@ -409,7 +491,8 @@ class _Reader:
                 found.append(self.diagrams.present(places))
             if len(places) > 1:
                 found.append(self.diagrams.between(places, 0, 1))
-        return [*chosen, self.diagrams.all_of(found)]
+        counted = [self._of_number(low, high)] if self.counts else []
+        return [*chosen, self.diagrams.all_of(found), *counted]
 
     def _condition_of(self, choice: Choice) -> int:
         inside = []
@@ -465,6 +548,15 @@ class _Reader:
             return [place for place, _ in self.asked.get(key, ()) if (member_at[0] is not False) == holds]
         same = same_schema(self.context, *member_at)
         return [place for place, held in self.asked.get(key, ()) if (same in held) == holds]
+
+
+def _asked_by(context: Context, member: SchemaAt) -> tuple[Hashable, SchemaAt, bool]:
+    """What a member says (`same_schema`), the schema that says it, and whether that must hold: else it must fail."""
+    schema, path = context.followed(*member)
+    if type(schema) is dict and len(schema) == 1 and NOT in schema:
+        refused, at = schema[NOT]
+        return same_schema(context, refused, at), (refused, at), False
+    return same_schema(context, schema, path), (schema, path), True
 
 
 def _count_range(parts: list[Part]) -> tuple[int, int | None]:

@@ -4,7 +4,7 @@ They are made once each, so that a place that needs the same one again is known 
 the translation, as places are known by the identity of their schemas.
 
 In: a schema or a value. Out: a schema with internal keywords; something that schemas which allow the same share.
-Cost: a microsecond.
+Cost: a microsecond; two a keyword for what a schema says, once.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
-from ..reading.keywords import ALL_OF, ANY_OF, NOT, PREFIX
+from llmask.work import spend
+
+from ..reading.keywords import ALL_OF, ANY_OF, NOT, PREFIX, SCHEMAS_IN_LIST, SCHEMAS_IN_MAP, SCHEMAS_IN_VALUE
 from ..reading.pointers import Path
-from .context import Context
+from .context import REFERENCES, Context
 from .place import SchemaAt
 
 
@@ -36,6 +38,7 @@ class KeySet(NamedTuple):
 
 def negated(context: Context, schema: Any, path: Path) -> SchemaAt:
     """The schema that holds exactly where `schema` does not."""
+    schema, path = context.followed(schema, path)
     if type(schema) is bool:
         return not schema, path
     if type(schema) is not dict:
@@ -82,24 +85,55 @@ def schema_of_value(context: Context, value: Any, path: Path) -> dict[Any, Any]:
 
 # --- which allow the same
 
-MAX_SPELLED = 500  # characters of schemas that are compared by their text
+MAX_SPELLED = 500  # characters of a value that is compared by its text
+MAX_DEPTH = 16  # schemas within schemas that are compared by what they say
+DEFINITIONS = ("$defs", "definitions")
 
 
-def same_schema(context: Context, schema: Any, path: Path) -> Hashable:
-    """Something that two schemas share only if they allow the same: small ones are compared by what they say."""
+def same_schema(context: Context, schema: Any, path: Path, depth: int = 0) -> Hashable:
+    """Something that two schemas share only if they allow the same: they are compared by what they say."""
     schema, path = context.followed(schema, path)
     if type(schema) is bool:
         return schema
     if type(schema) is dict and len(schema) == 1 and NOT in schema:
-        return NOT, same_schema(context, *schema[NOT])
+        refused, at = schema[NOT]
+        return NOT, same_schema(context, refused, at, depth)
     identity = context.identity(schema, path)
-    return context.synthetic(("same", identity), lambda: _spelled(context, schema, path)) or identity
+    known: dict[Hashable, Hashable] = context.synthetic(("same",), dict)
+    if identity not in known and depth < MAX_DEPTH:
+        known[identity] = identity  # where it leads back to itself
+        said = _said(context, schema, path, depth + 1)
+        if said is not None:
+            known[identity] = known.setdefault(("said", *said), ("same", len(known)))
+    return known.get(identity, identity)
 
 
-def _spelled(context: Context, schema: dict[Any, Any], path: Path) -> str:
-    """The text of a schema that applies no others, without annotations; "" for other schemas, and for long ones."""
+def _said(context: Context, schema: dict[Any, Any], path: Path, depth: int) -> tuple[Hashable, ...] | None:
+    """All that a schema says, its subschemas as `same_schema` tells them; None where that is not compared."""
     shape = context.shape(schema, path)
-    if not shape.is_plain or shape.has_object or shape.has_array:
-        return ""
-    text = repr(sorted((str(keyword), schema[keyword]) for keyword, _, _ in shape.checks))
-    return text if len(text) <= MAX_SPELLED else ""
+    if not shape.checks or not set(REFERENCES).isdisjoint(shape.in_place):
+        return None
+    said: list[Hashable] = [shape.draft]
+    for keyword in sorted(str(keyword) for keyword, _, _ in shape.checks):
+        if keyword in DEFINITIONS:
+            continue
+        if keyword not in schema:  # one that the translation wrote
+            return None
+        value: Any = schema[keyword]
+        members: list[tuple[Any, Any, Path]] = []
+        if type(value) is list and keyword in SCHEMAS_IN_LIST:
+            members = [(at, member, (path, keyword, at)) for at, member in enumerate(value)]
+        elif type(value) is dict and keyword in SCHEMAS_IN_MAP:
+            members = [(name, member, (path, keyword, name)) for name, member in value.items()]
+        elif type(value) is dict and keyword in SCHEMAS_IN_VALUE:
+            members = [("", value, (path, keyword))]
+        spend(len(members))
+        for name, member, at in members or [("", None, path)]:
+            if type(member) is dict:
+                said.append((keyword, name, same_schema(context, member, at, depth)))
+                continue
+            text = repr(member if members else value)
+            if len(text) > MAX_SPELLED:
+                return None
+            said.append((keyword, name, text))
+    return tuple(said)

@@ -25,7 +25,7 @@ from llmask.work import share, spend
 
 from ..lexical.lexemes import white_space
 from ..meaning.array_layout import ArrayLayout
-from ..meaning.choices import n_ways, overlaps, pairs_to_prove, settle, without_shared_types
+from ..meaning.choices import n_ways, overlaps, pairs_to_prove, settle, told_by_key, without_shared_types
 from ..meaning.conjunction import conjunction_of, strings_of, with_alternative
 from ..meaning.context import circle
 from ..meaning.contradictions import ALTERNATIVES_HELP, STRINGS_HELP, bounds_help, false_help, types_help
@@ -49,9 +49,9 @@ from .values import emit_listed, emit_values, listed_node, scalar_spellings
 from .writer import Span, Writer
 
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
-MANY_WAYS = 200  # combinations of alternatives beyond which objects are written by a condition on their keys
+MANY_WAYS = 20  # combinations of alternatives beyond which objects are written by a condition on their keys
 MANY_PAIRS = 15  # the same of alternatives of oneOf that may overlap
-MOST_WAYS, MOST_PAIRS = 1_000_000, 60  # the same, also where values divide into classes that are hard to write
+MOST_WAYS = 1_000_000  # the same, also where values divide into classes that are hard to write
 PLACE_WORK = 10  # units to write a place
 VARIANT_SHARE = 4  # a variant of a rule may take this part of a step's work
 MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too deep for the interpreter
@@ -377,8 +377,13 @@ class Translation(Writer):
             rest = conjunction.copy()
             del rest.choices[index]
             pairs = pairs_to_prove(self, rest, choice)
+            told = told_by_key(self, conjunction, index, len(pairs)) if len(pairs) > MANY_PAIRS else []
+            for one in told:
+                self.write_conjunction(one, path, span)
+            if told:
+                return None
         is_large = len(pairs) > MANY_PAIRS or (ways > MANY_WAYS and ways > len(choice.schemas))
-        is_too_large = len(pairs) > MOST_PAIRS or ways > MOST_WAYS
+        is_too_large = len(pairs) > MANY_PAIRS or ways > MOST_WAYS
         if is_large and self._write_conditioned(conjunction, path, is_too_large, span):
             return None
         if choice.keyword == "oneOf":

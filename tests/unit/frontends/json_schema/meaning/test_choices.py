@@ -8,7 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 from llmask.frontends.json_schema import SchemaOptions
-from llmask.frontends.json_schema.meaning.choices import overlaps, pairs_to_prove, settle
+from llmask.frontends.json_schema.meaning.choices import overlaps, pairs_to_prove, settle, told_by_key
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.place import Conjunction
 from llmask.frontends.json_schema.reading.pointers import ROOT
@@ -185,6 +185,24 @@ def test_schemas_that_share_a_value_are_told(judge: Any, members: list[Any]) -> 
 def test_each_of_a_pair_that_may_overlap_knows_the_other(judge: Any) -> None:
     members = [{"type": "integer"}, {"type": "null"}, {"minimum": 3}, {"type": "string"}]
     assert overlapping(judge, members) == {0: [2], 1: [2], 2: [0, 1, 3], 3: [2]}
+
+
+@pytest.mark.parametrize(
+    ("members", "parts"),
+    [
+        ([kind(at) for at in range(4)], 2),
+        ([{**kind(at), "required": ["kind"]} for at in range(4)], 0),
+        ([kind(0), kind(1), {"required": ["a"]}, {"required": ["b"]}], 0),  # not most of them
+        ([kind(0), kind(0), kind(0), kind(1)], 0),  # tells too few apart
+    ],
+)
+def test_a_key_that_tells_alternatives_apart_where_it_is_there(judge: Any, members: list[Any], parts: int) -> None:
+    schema = {"oneOf": members}
+    translation = Translation(judge.nodes, schema, SchemaOptions())
+    found = told_by_key(translation, conjunction_of(translation, [(schema, ROOT)]), 0, 6)
+    assert len(found) == parts
+    for one, n_pairs in zip(found, (0, 6), strict=False):
+        assert len(pairs_to_prove(translation, one, one.choices[0])) == n_pairs
 
 
 def told_by_patterns(n: int) -> list[Any]:

@@ -62,6 +62,9 @@ def test_the_schema_of_a_value_allows_nothing_else(judge: Any, value: Any) -> No
     assert schema_of_value(translation, value, ROOT) is schema_of_value(translation, value, ROOT)
 
 
+OPEN_A = {"type": "object", "properties": {"a": True}}
+
+
 def test_what_is_shared(judge: Any) -> None:
     small: dict[str, Any] = {"type": "string", "maxLength": 3}
     properties = {
@@ -73,10 +76,17 @@ def test_what_is_shared(judge: Any) -> None:
         "object": {"type": "object", "properties": {"a": True}},
         "open": {"type": "object", "properties": {"a": {}}},
         "true": True,
+        "nested": {"items": {"oneOf": [{"$ref": "#/properties/object"}, {"not": small}]}},
+        "again": {"items": {"oneOf": [{"title": "x", **OPEN_A}, {"not": {"maxLength": 3, "type": "string"}}]}},
+        "ordered": {"type": "object", "properties": {"a": {}, "b": {}}},
+        "otherwise": {"type": "object", "properties": {"b": {}, "a": {}}},
+        "circle": {"items": {"$ref": "#/properties/circle"}},
+        "list": {"allOf": [{"items": {"$ref": "#/properties/circle"}}]},
     }
     translation = Translation(judge.nodes, {"properties": properties}, SchemaOptions())
     read = translation.schema["properties"]
     seen = {name: same_schema(translation, read[name], (((), "properties"), name)) for name in properties}
     assert seen["a"] == seen["b"] == seen["c"]
-    others = [seen[name] for name in ("a", "long", "same", "object", "open", "true")]
+    assert seen["nested"] == seen["again"]
+    others = [seen[name] for name in properties if name not in ("b", "c", "again")]
     assert not any(one == other for one, other in combinations(others, 2))

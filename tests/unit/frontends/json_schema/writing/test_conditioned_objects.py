@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from llmask.errors import TokenRejected, UnsatisfiableSchema
+from llmask.frontends.json_schema.meaning import key_conditions
 from llmask.frontends.json_schema.writing import translation
 
 VALUES = [{"type": "string"}, {"type": "integer"}, {"enum": ["x", 1]}, {"minimum": 2}, True, False, {}]
@@ -24,28 +25,28 @@ WORLD: list[dict[str, Any]] = [
 
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every choice of objects is written by a condition."""
+    """Every choice of objects is written by a condition; values of keys are divided by what objects can be."""
+    monkeypatch.setattr(key_conditions, "MANY_CLASSES", 0)
     monkeypatch.setattr(translation, "MANY_WAYS", 0)
     monkeypatch.setattr(translation, "MANY_PAIRS", -1)
-    monkeypatch.setattr(translation, "MOST_PAIRS", -1)
 
 
-def random_object(rng: random.Random, depth: int) -> dict[str, Any]:
+def random_object(rng: random.Random, depth: int, values: list[Any] = VALUES) -> dict[str, Any]:
     made: dict[str, Any] = {"type": "object"} if rng.random() < 0.5 else {}
     if rng.random() < 0.7:
         names = rng.sample("abc", rng.randint(1, 3))
-        made["properties"] = {name: rng.choice(VALUES) for name in names}
+        made["properties"] = {name: rng.choice(values) for name in names}
     if rng.random() < 0.5:
         made["required"] = rng.sample("abc", rng.randint(1, 2))
     if rng.random() < 0.4:
-        made["additionalProperties"] = rng.choice((False, *VALUES))
+        made["additionalProperties"] = rng.choice((False, *values))
     if rng.random() < 0.2:
-        made["patternProperties"] = {rng.choice(("^[az]", "z", "^b$")): rng.choice(VALUES)}
+        made["patternProperties"] = {rng.choice(("^[az]", "z", "^b$")): rng.choice(values)}
     if rng.random() < 0.1:
         made["propertyNames"] = rng.choice(({"pattern": "^[abz]"}, {"maxLength": 1}, {"enum": ["a", "zz"]}))
     if depth and rng.random() < 0.6:
         keyword = rng.choice(("anyOf", "oneOf", "allOf", "not"))
-        inside = [random_object(rng, depth - 1) for _ in range(rng.randint(1, 3))]
+        inside = [random_object(rng, depth - 1, values) for _ in range(rng.randint(1, 3))]
         made[keyword] = inside[0] if keyword == "not" else inside
     if rng.random() < 0.2:
         made[rng.choice(("minProperties", "maxProperties"))] = rng.randint(0, 3)
@@ -79,6 +80,36 @@ def test_random_alternatives(
             text = judge.walk(grammar, rng)
             assert not text or judge.is_valid(schema, json.loads(text)), (schema, text)
     assert n_written > costly(120) / 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("property_order", ["any", "schema"])
+def test_random_objects_within_objects(
+    judge: Any, rng: random.Random, costly: Callable[[int], int], always: None, property_order: str
+) -> None:
+    """Values are divided by objects, whose values are divided by objects: three levels, told apart by a key or not."""
+    kinds = [{"const": "x"}, {"enum": ["x", "y"]}, {"enum": ["z"]}]
+    for _ in range(costly(60)):
+        inner = [random_object(rng, rng.randint(0, 1)) for _ in range(3)]
+        middle = [random_object(rng, 0, [*inner, *inner, True, {"type": "string"}]) for _ in range(4)]
+        members = [random_object(rng, 0, [*middle, *inner, {"type": "integer"}]) for _ in range(4)]
+        for member in members:
+            if rng.random() < 0.6:
+                member["properties"] = {"kind": rng.choice(kinds), **member.get("properties", {})}
+        schema = {"type": "object", rng.choice(("oneOf", "oneOf", "anyOf")): members}
+        try:
+            grammar = judge.grammar(schema, property_order=property_order)
+        except UnsatisfiableSchema:
+            grammar = None
+        below: list[Any] = [{}, "x", 2]
+        for _ in range(3):
+            below += [{key: rng.choice(below) for key in rng.sample(("a", "b", "c", "z"), n)} for n in (1, 1, 2, 3)]
+        for _ in range(60):
+            keys = rng.sample(("kind", "a", "b", "c", "z"), rng.randint(0, 4))
+            value = {key: rng.choice(("x", "y", "z", 1)) if key == "kind" else rng.choice(below) for key in keys}
+            accepted = grammar is not None and judge.accepts(grammar, value)
+            is_valid = judge.is_valid(schema, value)
+            assert accepted == is_valid if property_order == "any" else accepted <= is_valid, (schema, value)
 
 
 def closed(n: int) -> Any:
@@ -134,6 +165,34 @@ def test_what_multiplied_out(
         assert judge.is_valid(make(n), value)
         assert judge.accepts_in_some_order(grammar, value), value
     judge.agrees(make(n), [], invalid, **order)
+
+
+KEYS = [f"k{at}" for at in range(8)]
+
+
+def builder(at: int) -> Any:
+    properties = {key: {"type": "string"} for key in (KEYS[at - 2], KEYS[at - 1], KEYS[at])}
+    options = {"type": "object", "properties": properties, "additionalProperties": False}
+    more = {"type": "object", "additionalProperties": options}
+    return {"properties": {"builder": {"const": f"b{at}"}, "more": more, "options": options}}
+
+
+@pytest.mark.parametrize("property_order", ["any", "schema"])
+def test_alternatives_that_no_required_key_tells_apart(judge: Any, property_order: str, rng: random.Random) -> None:
+    """Angular's workspace took more than 5 million units: each of nine builders beside the negations of the others."""
+    schema = {"type": "object", "oneOf": [builder(at) for at in range(8)]}
+    grammar = judge.grammar(schema, property_order=property_order)
+    verdicts = set()
+    for _ in range(300):
+        some = [dict.fromkeys(rng.sample(KEYS, rng.randint(0, 3)), rng.choice(("x", "x", 1))) for _ in "abc"]
+        value = {"builder": f"b{rng.randint(0, 8)}", "more": {"p": some[0], "q": some[1]}, "options": some[2]}
+        value = {key: value[key] for key in value if rng.random() < (0.3 if key == "builder" else 0.9)}
+        verdicts.add(("builder" in value, judge.is_valid(schema, value)))
+        accepted, is_valid = judge.accepts(grammar, value), judge.is_valid(schema, value)
+        assert accepted == is_valid if property_order == "any" else accepted <= is_valid, value
+    assert len(verdicts) == 4
+    texts = [judge.walk(grammar, rng) for _ in range(20)]
+    assert all(judge.is_valid(schema, json.loads(text)) for text in texts if text)
 
 
 @pytest.mark.parametrize("property_order", ["any", "schema"])
