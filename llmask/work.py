@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 
 class Meter:
-    """What is left of the work that one task may take.
+    """What is left of the work that one task may take; `with` counts that of a thread.
 
     Attributes
     ----------
@@ -39,12 +39,19 @@ class Meter:
     limit : the field of `llmask.Limits` that it counts for.
     """
 
-    __slots__ = ("left", "limit", "most")
+    __slots__ = ("left", "limit", "most", "outer")
 
     def __init__(self, most: int, limit: str) -> None:
         self.left = most
         self.most = most
         self.limit = limit
+
+    def __enter__(self) -> Meter:
+        self.outer, active.meter = active.meter, self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        active.meter = self.outer
 
     @property
     def spent(self) -> int:
@@ -75,15 +82,9 @@ def spend(n: int) -> None:
             raise work_exceeded(meter.limit, meter.most)
 
 
-@contextmanager
-def metered(most: int, limit: str) -> Iterator[Meter]:
+def metered(most: int, limit: str) -> Meter:
     """Count the work of this thread until the end of the block; an outer meter rests meanwhile."""
-    outer, meter = active.meter, Meter(most, limit)
-    active.meter = meter
-    try:
-        yield meter
-    finally:
-        active.meter = outer
+    return Meter(most, limit)
 
 
 @contextmanager

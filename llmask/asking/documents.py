@@ -13,9 +13,11 @@ In: rules, the tokenizer, tables. Out: masks in the tables. Cost: 0.6 ms for a m
 from __future__ import annotations
 
 import time
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -37,12 +39,14 @@ DOCUMENT_WORK = 1000  # units that deriving the documents of a grammar may take,
 PART = 64  # tokens that are read at once: then a mask that somebody waits for comes first
 GUARD_WORK = 8  # quarters of a unit
 MOST_EDGES = 50_000  # of rules; more of them take too long to sort
+FEW_EDGES = 3000  # are listed by their states: 0.1 us each, where a state takes 1.5 us otherwise
+BEFORE_BLANKS = {*OPENING, b":", b","}  # what is written before blanks, as what closes is after them
 SHARED = 150  # steps, half a millisecond; letting others in takes a tenth
 # ranks of edges, and of the end of a run: what is taken first
 NEW, TO_NEW, CLOSING_EDGE, RUN_END, TO_END, SKIPPED, OLD, RECURSION, NONE = range(1, 10)
-# an edge: its number, kind, symbol, target, guard, and whether it scans what closes a list or an object
-Option = tuple[int, int, int, int, int, bool]
-NO_WAY: tuple[Option, Value] = (0, SKIP, 0, 0, NO_GUARD, False), 0
+Option = tuple[int, ...]  # an edge: its number, and the rest as rules have it
+NUMBER, KIND, SYMBOL, TARGET, GUARD = range(EDGE_FIELDS)
+NO_WAY: tuple[Option, Value] = (), 0
 
 
 class _Run(NamedTuple):
@@ -66,19 +70,26 @@ class Documents:
     def __init__(self, rules: Rules, texts: Texts) -> None:
         self._rules = rules
         self._texts = texts
-        sources = np.array(rules.edges[::EDGE_FIELDS])
-        self._order = np.argsort(sources, kind="stable")
-        self._ends = np.cumsum(np.bincount(sources, minlength=len(rules.state_rules)))
-        self._finals: dict[int, list[int]] = {}
+        fields = [rules.edges[field::EDGE_FIELDS] for field in range(EDGE_FIELDS)]
+        self._listed: defaultdict[int, list[Option]] = defaultdict(list)  # by state, where edges are few
+        self._order: memoryview | None = None
+        if len(fields[0]) <= FEW_EDGES:
+            for state, option in zip(fields[0], zip(count(), *fields[1:], strict=False), strict=True):
+                self._listed[state].append(option)
+        else:
+            sources = np.array(fields[0])
+            order = sources.argsort(kind="stable")
+            self._order, self._sources = order.data, sources[order].data
+        self._states: dict[int, list[Option]] = {}
+        self._finals: defaultdict[int, list[int]] = defaultdict(list)
         for at in range(0, len(rules.finals), 2):
-            self._finals.setdefault(rules.finals[at], []).append(rules.finals[at + 1])
-        self._states: dict[int, tuple[list[Option], list[int]]] = {}
+            self._finals[rules.finals[at]].append(rules.finals[at + 1])
         self._free: dict[int, bool] = {}  # by state
         self._ends_soon: dict[int, bool] = {}
         self._opens: dict[int, bool] = {}  # by rule
         self._n_taken: defaultdict[int, int] = defaultdict(int)  # of each edge, in all documents
         self._n_texts: defaultdict[int, int] = defaultdict(int)  # of each lexeme
-        self._has_opened = False  # a bracket was written last
+        self._words: list[bytes] = []  # of the document that is written
 
     def derive(self, is_short: bool, words: list[bytes]) -> None:
         """Append the texts of a document's lexemes; the beginning of it where it is long, or no end is found.
@@ -91,15 +102,13 @@ class Documents:
         waiting: list[_Run] = []
         open_rules: defaultdict[int, int] = defaultdict(int, {rules.start: 1})
         run = _Run(rules.start, is_short, False, -1, 0, {})
-        state, value = rules.rule_starts[rules.start], run.value
-        for step in range(MOST_STEPS):
-            if step % SHARED == SHARED - 1:
+        state, value, self._words = rules.rule_starts[rules.start], run.value, words
+        for step in range(1, MOST_STEPS + 1):
+            if step % SHARED == 0:
                 time.sleep(0)  # other threads may have the interpreter
-            options, finals = self._states.get(state) or self._at(state)
-            if len(options) == 1 and not finals and options[0][4] == NO_GUARD and options[0][1] <= SKIP:
-                option = options[0]
-            else:
-                chosen = self._choose(options, finals, value, run, open_rules)
+            options = self._states.get(state) or self._at(state)
+            if len(options) != 1 or options[0][GUARD] != NO_GUARD or options[0][KIND] > SKIP or state in self._finals:
+                chosen = self._choose(state, options, value, run, open_rules)
                 if chosen is NO_WAY:
                     break
                 if chosen is None:
@@ -110,7 +119,9 @@ class Documents:
                     run = waiting.pop()
                     continue
                 option, value = chosen
-            number, kind, symbol, state, _, _ = option
+            else:
+                option = options[0]
+            number, kind, symbol, state, _ = option
             run.used[number] = 0
             run.used[number] = len(run.used)
             self._n_taken[number] += 1
@@ -123,7 +134,6 @@ class Documents:
                     word = found[self._n_texts[symbol] % len(found)]
                     self._n_texts[symbol] += 1
                 words.append(word)
-                self._has_opened = word in OPENING
             elif kind != SKIP:
                 waiting.append(run)
                 differs = run.differs or CALL_NEW <= kind < CALL_AGAIN
@@ -132,15 +142,17 @@ class Documents:
                 state, value = rules.rule_starts[symbol], 0
 
     def _choose(
-        self, options: list[Option], finals: list[int], value: Value, run: _Run, open_rules: defaultdict[int, int]
+        self, state: int, options: list[Option], value: Value, run: _Run, open_rules: defaultdict[int, int]
     ) -> tuple[Option, Value] | None:
         """An edge to take, and what the run counts or carries after it; None where the run ends, or NO_WAY."""
-        may_end = NO_GUARD in finals or any(value_after(self._rules, one, value) is not None for one in finals)
-        if may_end and (run.is_short or not options):
-            return None
+        may_end = False
+        if state in self._finals:
+            may_end = any(value_after(self._rules, one, value) is not None for one in self._finals[state])
+            if may_end and (run.is_short or not options):
+                return None
         best, least, n_seen = NO_WAY, (NONE, 0), 0
         for option in options:
-            number, kind, _, _, guard, _ = option
+            number, kind, _, _, guard = option
             n_seen += 1
             if number in run.used and least[0] < OLD:
                 continue
@@ -158,15 +170,16 @@ class Documents:
         return None if may_end and least[0] > RUN_END else best
 
     def _rank(self, option: Option, run: _Run, open_rules: defaultdict[int, int]) -> int:
-        number, kind, symbol, target, _, closes = option
-        if closes:
+        number, kind, symbol, target, _ = option
+        if kind == SCAN and symbol in self._texts.closing:
             return CLOSING_EDGE
         is_recursion = kind not in (SCAN, SKIP) and open_rules[symbol] > 0
         if not is_recursion and self._opens_declared(option):
             return NEW
         if kind == SKIP:
             if not run.is_short and (
-                (self._has_opened and self._leads_to_free_keys(target)) or self._has_new(target, run.used)
+                self._has_new(target, run.used)
+                or (self._leads_to_free_keys(target) and self._words and self._words[-1] in OPENING)
             ):
                 return TO_NEW
             return TO_END if self._leads_to_end(target) else SKIPPED
@@ -179,14 +192,14 @@ class Documents:
 
     def _has_new(self, state: int, used: dict[int, int]) -> bool:
         """Whether from a state some edge can be taken that a run has not taken."""
-        return any(option[0] not in used and not self._is_free_key(option) for option in self._options_from(state))
+        return any(option[NUMBER] not in used and not self._is_free_key(option) for option in self._ahead(state))
 
     def _leads_to_free_keys(self, state: int) -> bool:
         """Whether nothing but keys that are not declared comes next: of these a run takes one if no other was there."""
         found = self._free.get(state)
         if found is None:
             found = False
-            for option in self._options_from(state):
+            for option in self._ahead(state):
                 found = self._is_free_key(option)
                 if not found:
                     break
@@ -195,23 +208,20 @@ class Documents:
 
     def _leads_to_end(self, state: int) -> bool:
         """Whether the rule may end in a state, or in one to which skips lead."""
-        waiting, seen = [state], {state}
-        while waiting:
-            at = waiting.pop()
-            options, finals = self._states.get(at) or self._at(at)
-            if finals or self._ends_soon.get(at):
+        waiting = [state]
+        for at in waiting:
+            if at in self._finals or self._ends_soon.get(at):
                 self._ends_soon[state] = True
                 return True
             if at not in self._ends_soon:
-                found = [option[3] for option in options if option[1] == SKIP and option[3] not in seen]
-                seen.update(found)
-                waiting += found
-        self._ends_soon.update(dict.fromkeys(seen, False))
+                skips = (option[TARGET] for option in (self._states.get(at) or self._at(at)) if option[KIND] == SKIP)
+                waiting += [target for target in skips if target not in waiting]
+        self._ends_soon.update(dict.fromkeys(waiting, False))
         return False
 
     def _opens_declared(self, option: Option) -> bool:
         """Whether an edge begins an object with declared keys, which is more likely than another type of value."""
-        _, kind, symbol, target, _, _ = option
+        _, kind, symbol, target, _ = option
         if kind == SCAN:
             return symbol == self._texts.opening and not self._leads_to_free_keys(target)
         if kind == SKIP:
@@ -220,77 +230,75 @@ class Documents:
         if found is None:
             self._opens[symbol] = False  # meanwhile, for a rule that begins with itself
             first = self._edges_of(self._rules.rule_starts[symbol])
-            found = self._opens[symbol] = any(one[1] == SCAN and self._opens_declared(one) for one in first)
+            found = self._opens[symbol] = any(one[KIND] == SCAN and self._opens_declared(one) for one in first)
         return found
 
     def _is_free_key(self, option: Option) -> bool:
-        _, kind, symbol, target, _, _ = option
-        options, _ = self._states.get(target) or self._at(target)
+        if option[KIND] != SCAN:
+            return False
+        after = self._states.get(option[TARGET]) or self._at(option[TARGET])
         return (
-            kind == SCAN
-            and len(options) == 1
-            and options[0][2] == self._texts.colon
-            and options[0][1] == SCAN
-            and not self._texts.words_of(symbol)
+            len(after) == 1
+            and after[0][SYMBOL] == self._texts.colon
+            and after[0][KIND] == SCAN
+            and not self._texts.words_of(option[SYMBOL])
         )
 
-    def _options_from(self, state: int) -> Iterator[Option]:
+    def _ahead(self, state: int) -> Iterator[Option]:
         """The edges that take something, and close nothing, from a state and those to which skips lead."""
-        waiting, seen = [state], {state}
-        while waiting:
-            at = waiting.pop()
-            for option in (self._states.get(at) or self._at(at))[0]:
-                if option[1] != SKIP:
-                    if not option[5]:
-                        yield option
-                elif option[3] not in seen:
-                    seen.add(option[3])
-                    waiting.append(option[3])
+        waiting, closing = [state], self._texts.closing
+        for at in waiting:
+            for option in self._states.get(at) or self._at(at):
+                if option[KIND] == SKIP:
+                    if option[TARGET] not in waiting:
+                        waiting.append(option[TARGET])
+                elif option[SYMBOL] not in closing or option[KIND] != SCAN:
+                    yield option
 
-    def _at(self, state: int) -> tuple[list[Option], list[int]]:
-        """The edges out of a state, the likelier ones first, and the guards with which the rule may end there."""
-        options = self._edges_of(state)
+    def _at(self, state: int) -> list[Option]:
+        """The edges out of a state, the likelier ones first."""
+        options = self._states[state] = self._edges_of(state)
         if len(options) > 1:
             options.sort(key=self._opens_declared, reverse=True)
-        found = self._states[state] = options, self._finals.get(state, [])
-        return found
+        return options
 
     def _edges_of(self, state: int) -> list[Option]:
-        first, end = int(self._ends[state - 1]) if state else 0, int(self._ends[state])
-        edges, closing = self._rules.edges, self._texts.closing
-        options = []
-        for number in self._order[first:end].tolist():
-            _, kind, symbol, target, guard = edges[EDGE_FIELDS * number : EDGE_FIELDS * (number + 1)]
-            if kind != SKIP_LATE:
-                options.append((number, kind, symbol, target, guard, kind == SCAN and symbol in closing))
-        return options
+        found = self._listed[state]
+        if self._order is not None:
+            edges, first = self._rules.edges, bisect_left(self._sources, state)
+            numbers = self._order[first : bisect_right(self._sources, state, first)]
+            found = [(number, *edges[EDGE_FIELDS * number + 1 : EDGE_FIELDS * (number + 1)]) for number in numbers]
+        return [option for option in found if option[KIND] != SKIP_LATE]
 
 
 def written(words: list[bytes], texts: Texts, by_lines: bool) -> bytes:
     """A document of some lexemes."""
-    found = bytearray()
-    depth = 0
+    if texts.is_json and not by_lines:
+        spaced = {mark: mark + texts.between(mark, b"", None) for mark in (b":", b",")}
+        return b"".join([spaced.get(word, word) for word in words]).rstrip()
+    found, last, depth = [], b"", 0
     for word in words:
-        found += texts.between(bytes(found[-1:]), word, depth if by_lines else None)
-        found += word
-        depth += (word in OPENING) - (word in CLOSING)
-    return bytes(found)
+        if last in BEFORE_BLANKS or word in CLOSING or not texts.is_json:
+            depth += last in OPENING
+            found.append(texts.between(last, word, depth if by_lines else None))
+            depth -= word in CLOSING
+        found.append(word)
+        last = word
+    return b"".join(found)
 
 
-def documents_of(rules: Rules, texts: Texts, work: int) -> Iterator[bytes]:
+def documents_of(rules: Rules, texts: Texts, work: int) -> list[bytes]:
     """Documents that are likely, or their beginnings, each once; `work` is what deriving them may take."""
-    found = Documents(rules, texts)
-    known = {b""}
+    documents = Documents(rules, texts)
+    found: dict[bytes, None] = {}
     for is_short in (False, True):
         words: list[bytes] = []
         with suppress(LlmaskError), metered(max(work, 0), "max_step_work") as meter:
-            found.derive(is_short, words)
+            documents.derive(is_short, words)
         work = meter.left
         for by_lines in (False, True) if texts.is_json and not is_short else (False,):
-            text = written(words, texts, by_lines)
-            if text not in known:
-                known.add(text)
-                yield text
+            found[written(words, texts, by_lines)] = None
+    return [text for text in found if text]
 
 
 def reading(grammar: LoadedGrammar, rules: Rules, is_json: bool) -> Iterator[int]:
@@ -302,15 +310,14 @@ def reading(grammar: LoadedGrammar, rules: Rules, is_json: bool) -> Iterator[int
     if len(rules.edges) > MOST_EDGES * EDGE_FIELDS:
         return
     with suppress(LlmaskError):
-        for text in documents_of(rules, Texts(grammar.store, rules, is_json), DOCUMENT_WORK):
+        texts = documents_of(rules, Texts(grammar.store, rules, is_json), DOCUMENT_WORK)
+        for ids in [np.array(tokens_of(grammar.tokenizer, text), np.int32) for text in texts]:
             generation = grammar.generation
-            ids, configuration = np.array(tokens_of(grammar.tokenizer, text), np.int32), generation.start
-            n_read = 0
+            configuration, n_read = generation.start, 0
             while n_read < len(ids) and configuration > 0:
                 part = ids[n_read : n_read + PART]
                 with metered(grammar.store.limits.max_step_work, "max_step_work") as meter:
-                    ticks = left << memory.TICK_BITS
-                    configuration = generation.run(Operation.READ, configuration, ticks, part)
+                    configuration = generation.run(Operation.READ, configuration, left << memory.TICK_BITS, part)
                 left -= meter.spent
                 n_read += int(part[0])
                 yield int(part[0])

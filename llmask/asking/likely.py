@@ -15,9 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import LimitExceeded, LlmaskError
 from ..grammar.derivations import NO_LEXEME, NOTHING, Derivations
-from ..kernels.regex.nodes import Node
-from ..regex.nodes import MOST_LISTED
-from ..regex.notation import words_of
 from ..regex.strings import Strings
 
 if TYPE_CHECKING:
@@ -45,7 +42,7 @@ MOST_COUNTED = 64  # characters of a text in which they are counted
 LEADS = ("", "\n")  # some tokenizers add a blank before a text; nothing is split across a line
 LONGEST = 500  # bytes of a shortest string; where it is longer, typical texts have to do: 10 ms
 MOST_SEARCHED = 500  # nodes, for one string of a lexeme: 25 ms
-SEARCHED_SOON = 20  # the same where one is to be found soon
+SEARCHED_SOON = 8  # the same where one is to be found soon
 MOST_SILENT = 10_000  # steps without a lexeme from one place
 OPENING, CLOSING = (b"{", b"["), (b"}", b"]")
 ENDS = ()  # the texts of the end, where everything is derived
@@ -72,22 +69,22 @@ class Texts:
     ----------
     closing : the lexemes of CLOSING.
     opening, colon : the lexemes of an opening brace and of a colon.
+    words_of : the words of a lexeme that lists some.
     """
 
     def __init__(self, store: Store, rules: Rules, is_json: bool) -> None:
         self.is_json = is_json
         self._nodes = store.nodes
-        self._table = store.table
+        self.words_of = store.nodes.words_of
         self._ignored = rules.ignored
         self._strings = Strings(store.nodes, store.table, store.lock, MOST_SEARCHED)
         self._strings_soon = Strings(store.nodes, store.table, store.lock, SEARCHED_SOON)
-        self._words = store.nodes.remembered((__name__, "words"))
         self.closing = [store.nodes.literal(text) for text in CLOSING]
         self.opening, self.colon = store.nodes.literal(b"{"), store.nodes.literal(b":")
         self._texts: dict[int, tuple[bytes, ...]] = {}  # of lexemes
         self._shared = store.nodes.remembered(__name__)  # those that are no words, for all grammars
         self._soon = store.nodes.remembered((__name__, "soon"))
-        self._blanks: dict[bytes, bool] = {}  # is it ignored?
+        self._blanks = store.nodes.remembered((__name__, rules.ignored))  # is it ignored?
 
     def between(self, before: bytes, word: bytes, depth: int | None) -> bytes:
         """What comes between two lexemes.
@@ -106,6 +103,8 @@ class Texts:
             blank = b" "
         elif depth is not None and (last in (*OPENING, b",") if word not in CLOSING else last not in OPENING):
             blank = b"\n" + b"  " * (depth - (word in CLOSING))
+        if not blank:
+            return blank
         known = self._blanks.get(blank)
         if known is None:
             known = self._blanks[blank] = self._nodes.matches(self._ignored, blank)
@@ -123,28 +122,15 @@ class Texts:
 
     def soon_of(self, lexeme: int) -> tuple[bytes, ...]:
         """The words of a lexeme that lists them; of others a typical string, or a shortest one, found sooner."""
-        found = self._soon.get(lexeme)
+        found = self.words_of(lexeme) or self._soon.get(lexeme)
         if found is None:
-            found = self.words_of(lexeme)
-            if not found:
-                is_quoted = self._nodes.derivative(lexeme, QUOTE) != self._nodes.EMPTY
-                texts = QUOTED if is_quoted else TYPICAL
-                found = next(((text,) for text in texts if self._nodes.matches(lexeme, text)), ())
-                with suppress(LimitExceeded):
-                    if not found and self._strings_soon.length(lexeme) <= LONGEST:
-                        found = (self._strings_soon.shortest(lexeme),)
+            is_quoted = self._nodes.derivative(lexeme, QUOTE) != self._nodes.EMPTY
+            texts = QUOTED if is_quoted else TYPICAL
+            found = next(((text,) for text in texts if self._nodes.matches(lexeme, text)), ())
+            with suppress(LimitExceeded):
+                if not found and self._strings_soon.length(lexeme) <= LONGEST:
+                    found = (self._strings_soon.shortest(lexeme),)
             self._soon[lexeme] = found
-        return found
-
-    def words_of(self, lexeme: int) -> tuple[bytes, ...]:
-        """The words of a lexeme; none where it lists no words."""
-        if Node.FIRST_SINGLE <= lexeme < Node.FIRST_SINGLE + 256:
-            return (bytes([lexeme - Node.FIRST_SINGLE]),)
-        found = self._nodes.listed.get(lexeme)
-        if found is None:
-            found = self._words.get(lexeme)
-            if found is None:
-                found = self._words[lexeme] = tuple(words_of(self._table, lexeme, MOST_LISTED) or ())
         return found
 
     def _find_texts(self, lexeme: int) -> list[bytes]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 UNBOUNDED = 2**31 - 1
 MOST_LISTED = 64
+SINGLES = tuple((bytes([byte]),) for byte in range(256))
 PIECE = 2**17  # numbers of an automaton that are copied in one operation: some tenths of a millisecond
 KEPT_BYTES = 2**40  # of an operation that waits for its next part; the scratch stack is bounded
 PREPARED_BYTES = 2**26  # for the rules, rows and configurations of a grammar of one lexeme
@@ -162,13 +163,23 @@ class RegexNodes:
                 return found
             let_others_in()
 
+    def words_of(self, node: int) -> tuple[bytes, ...]:
+        """The words, or the first MOST_LISTED, of a node that was made of one or of several; of others none."""
+        if Node.FIRST_SINGLE <= node < Node.FIRST_SINGLE + 256:
+            return SINGLES[node - Node.FIRST_SINGLE]
+        return self.listed.get(node, ())
+
     def concat(self, nodes: Sequence[int]) -> int:
         """One after the other."""
         return self._run(Operation.CONCAT, data=np.array(nodes, np.int32))
 
     def union(self, nodes: Sequence[int]) -> int:
         """What any of them matches."""
-        return self._run(Operation.UNION, data=np.array(nodes, np.int32))
+        found = self._run(Operation.UNION, data=np.array(nodes, np.int32))
+        if all(map(self.words_of, nodes)):
+            words = dict.fromkeys(word for node in nodes for word in self.words_of(node))
+            self.listed[found] = tuple(words)[:MOST_LISTED]
+        return found
 
     def intersect(self, nodes: Sequence[int]) -> int:
         """What all of them match."""

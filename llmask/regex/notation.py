@@ -30,7 +30,6 @@ from .code_points import MAX_CODE_POINT, CodePointSet
 
 MOST_CHARACTERS = 120
 MOST_NESTED = 40
-MOST_NESTED_WORDS = 8  # shared parts are read again each time, twice as often with each level
 MOST_RANGES = 12  # of a class
 SIGNS = {(0, 1): "?", (0, node_table.UNBOUNDED): "*", (1, node_table.UNBOUNDED): "+"}
 SPECIAL = "/.*+?|&~()[]{}^$<>"
@@ -157,26 +156,6 @@ def literal_bytes(table: Table, node: int) -> bytes | None:
         if is_last:
             return found
         node = b
-
-
-def words_of(table: Table, node: int, most: int, depth: int = 0) -> list[bytes] | None:
-    """The first `most` words of a node that matches listed words only; None where it does not, or is deeply nested."""
-    literal = literal_bytes(table, node)
-    if literal is not None:
-        return [literal]
-    kind, a, b = _fields(table, node)
-    if kind not in (NodeKind.UNION, NodeKind.CONCAT) or depth > MOST_NESTED_WORDS:
-        return None
-    parts = [a, b] if kind == NodeKind.CONCAT else list_in(table, STORE.node_lists, a)
-    found: list[bytes] = [b""] if kind == NodeKind.CONCAT else []
-    for part in parts:
-        words = words_of(table, part, most, depth + 1)
-        if words is None:
-            return None
-        found = [one + other for one in found for other in words] if kind == NodeKind.CONCAT else found + words
-        if len(found) >= most and kind == NodeKind.UNION:
-            break
-    return found[:most]
 
 
 def _spelled(data: bytes, special: str) -> str:

@@ -9,10 +9,11 @@ enlarge a block needs no way back into Python.
                                               |
     block:   [ previous block | n_bytes | charged ] item 0, item 1, ...   (header of 32 bytes before the address)
 
-Small blocks (up to BIG_BLOCK) are made by calloc and grow to twice their size. Big ones are mapped from the system with
-room for 256 times what was there, and for 8 times what is asked for: address space is reserved, memory is taken page by
-page as it is written, so a table that fills copies next to nothing (doubling blocks of 64 MB stopped a token for 30-60
-ms). Where address space is limited (`ulimit -v`) they double, too. `charged` says how many bytes of a block count in
+Small blocks (up to a page) are made by calloc and grow to twice their size. Those that outgrow it are mapped from the
+system with room for BIG_BLOCK, big ones with room for 256 times what was there, and for 8 times what is asked for:
+address space is reserved, memory is taken page by page as it is written, so a table that fills copies next to nothing
+(doubling blocks of 64 MB stopped a token for 30-60 ms; retired blocks of up to 64 KB were half of a grammar's memory).
+Where address space is limited (`ulimit -v`) they double, too. `charged` says how many bytes of a block count in
 `bytes_used`.
 
 A grown block is published with an atomic store; the old one stays on a chain that starts in `retired` until the
@@ -53,10 +54,11 @@ TICK_BITS = 6  # 64 ticks of work are a unit, about a microsecond
 
 HEADER_BYTES = 32
 MIN_BLOCK_BYTES = 256
+PAGE_BYTES = 4096
 BIG_BLOCK = 64 * 1024  # header included
 BIG_FACTOR = 256
 ROOM_FACTOR = 8  # of a block that is big at once, as an automaton of 10 MB: the next one may be as large
-CHARGED_STEP = 64 * 1024  # big blocks are charged in steps of this many bytes
+CHARGED_STEP = 64 * 1024  # blocks larger than BIG_BLOCK are charged in steps of this many bytes, it by pages
 
 _PREVIOUS, _CHARGED, _BYTES = -24, -16, -8  # offsets of the header's fields
 
@@ -170,7 +172,7 @@ def _map_memory(n_bytes):
 def _make_block(capacity):
     """Address of a block of zeros, nothing charged yet; 0 when there is no memory."""
     n_bytes = capacity + HEADER_BYTES
-    raw = _map_memory(n_bytes) if n_bytes > BIG_BLOCK else borrow_zeros(n_bytes, 1)
+    raw = _map_memory(n_bytes) if n_bytes >= BIG_BLOCK else borrow_zeros(n_bytes, 1)
     if raw == 0:
         return 0
     store_i64(raw + HEADER_BYTES + _BYTES, capacity)
@@ -184,8 +186,9 @@ def _charge(table, address, n_bytes):
     """
     capacity = block_bytes(address)
     charged = capacity
-    if capacity + HEADER_BYTES > BIG_BLOCK:
-        charged = min(capacity, (n_bytes + CHARGED_STEP - 1) & -CHARGED_STEP)
+    if capacity + HEADER_BYTES >= BIG_BLOCK:
+        step = CHARGED_STEP if capacity + HEADER_BYTES > BIG_BLOCK else PAGE_BYTES
+        charged = min(capacity, (n_bytes + step - 1) & -step)
     table.bytes_used += charged - load_i64(address + _CHARGED)
     store_i64(address + _CHARGED, charged)
     if table.bytes_used > table.max_bytes:
@@ -267,6 +270,8 @@ def _enlarge(table, slot, n_bytes):
     fresh = 0
     if wanted + HEADER_BYTES > BIG_BLOCK:
         fresh = _make_block(max(ROOM_FACTOR * n_bytes, BIG_FACTOR * old_bytes))
+    elif _CAN_MAP and wanted + HEADER_BYTES > PAGE_BYTES:
+        fresh = _make_block(BIG_BLOCK - HEADER_BYTES)
     if fresh == 0:
         fresh = _make_block(wanted)
     if fresh == 0:
@@ -293,7 +298,7 @@ def free_block(address):
     if address == 0:
         return
     n_bytes = block_bytes(address) + HEADER_BYTES
-    if _CAN_MAP and n_bytes > BIG_BLOCK:
+    if _CAN_MAP and n_bytes >= BIG_BLOCK:
         _munmap(address - HEADER_BYTES, n_bytes)
     else:
         give_back(address - HEADER_BYTES)

@@ -11,7 +11,6 @@ from llmask.asking.likely import END, FREE, Likely, closes
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.grammar.kinds import SCAN
 from llmask.grammar.tails import Network
-from llmask.regex.notation import words_of
 
 
 def likely(grammar: CompiledGrammar) -> Likely:
@@ -65,24 +64,18 @@ def test_a_lexeme_of_long_strings_has_no_text(compiler: Compiler) -> None:
     ("pattern", "words"),
     [
         ("ab|cd|e", [b"ab", b"cd", b"e"]),
-        ("(ab|cd)x(ef|gh)", [b"abxef", b"abxgh", b"cdxef", b"cdxgh"]),
-        ("a?b", None),
-        ("[ab]c", None),
-        ("(ab|cd)(x|yz)" * 500, None),
-        ("(?:ab|cd)" * 40, None),
+        ("(?:ab|cd)|ab", [b"ab", b"cd"]),
+        ("a?b", []),
+        ("[ab]c", []),
+        ("(ab|cd)x", []),
     ],
 )
-def test_listed_words(compiler: Compiler, pattern: str, words: list[bytes] | None) -> None:
+def test_listed_words(compiler: Compiler, pattern: str, words: list[bytes]) -> None:
     grammar = compiler.regex(pattern)
-    table = grammar._loaded.store.table
     (lexeme,) = {
         edge.symbol for edges in Network(grammar._loaded.own_rules).edges for edge in edges if edge.kind == SCAN
     }
-    found = words_of(table, lexeme, 64)
-    if words is None:
-        assert found is None or (len(found) == 64 and all(grammar.accepts(word) for word in found))
-    else:
-        assert sorted(found or []) == words
+    assert sorted(grammar._loaded.store.nodes.words_of(lexeme)) == words
 
 
 def test_what_stands_between_lexemes(compiler: Compiler) -> None:

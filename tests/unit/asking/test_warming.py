@@ -165,10 +165,10 @@ def test_limits_end_in_no_error(default_tokenizer: Any) -> None:
 
 
 def test_tables_are_not_filled_beyond_their_room(default_tokenizer: Any) -> None:
-    limits = llmask.Limits(renew_grammar_bytes=200_000)
+    limits = llmask.Limits(renew_grammar_bytes=100_000)
     grammar = llmask.Compiler(default_tokenizer, limits).json_schema(PERSON)
     assert grammar.warm().explored < 1
-    assert grammar.bytes_used < 400_000
+    assert grammar.bytes_used < 200_000
 
 
 def test_a_compiler_warms_what_it_compiles(default_tokenizer: Any) -> None:

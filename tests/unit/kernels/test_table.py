@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,20 @@ def test_a_larger_block_replaces_a_smaller_one() -> None:
     assert int(table.array[SLOT]) != address
     assert read_block(table, SLOT, 5000) == b"\3" * 5000
     assert int(table.array[memory.BASE.retired]) == address  # a reader may still be looking at it
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there blocks are not mapped")
+def test_a_block_that_outgrows_a_page_has_room_and_is_charged_by_pages() -> None:
+    table = make_table()
+    table.put(SLOT, np.full(5000, 1, np.uint8))
+    address, charged = int(table.array[SLOT]), table.bytes_used
+    table.put(SLOT, np.full(50_000, 2, np.uint8))
+    assert int(table.array[SLOT]) == address
+    assert table.array[memory.BASE.retired] == 0
+    assert table.bytes_used - charged == (13 - 2) * memory.PAGE_BYTES
+    table.put(SLOT, np.full(70_000, 3, np.uint8))
+    assert int(table.array[memory.BASE.retired]) == address
+    assert read_block(table, SLOT, 70_000) == b"\3" * 70_000
 
 
 def test_a_block_that_is_big_at_once_has_room_for_as_much_again() -> None:
