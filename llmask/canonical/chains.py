@@ -31,8 +31,7 @@ from ..kernels.canonical.chains import NO_CHAIN
 from ..kernels.canonical.positions import BEFORE_BITS, SPLIT_BITS
 from ..kernels.canonical.slots import CANON, REFUSED_SPLIT
 from ..kernels.canonical.split import BREAKS, DEAD, FITS, INSIDE, REFUSED, START
-from .neighbours import LONE
-from .phases import Slots
+from .neighbours import LONE, Slots
 
 if TYPE_CHECKING:
     from ..encoders.bpe import BpeEncoder

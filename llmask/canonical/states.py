@@ -41,8 +41,7 @@ from ..kernels.machine import jit
 from ..kernels.machine.constants import MAX_TOKEN_BYTES
 from ..kernels.table import Table
 from .chains import Chains, ChainTree
-from .neighbours import LONE, MERGED, NAMED, Kinds, forest, is_text, uses_of
-from .phases import Slots, phase_slots
+from .neighbours import LONE, MERGED, NAMED, Kinds, Slots, forest, is_text, uses_of
 from .splitting import N_ASCII, SplitAutomaton
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ MOST_STATES = 60_000  # a state is a uint16 in the tables
 SHARED_BYTES = 64 * 2**20
 BUDGET = 400_000  # trie nodes of one search
 INSIDE_BUDGET = 20_000
-MOST_CANDIDATES = 8_000  # tokens of a lexer state that are led through the lexer; the trie takes as long
 Key = tuple[int, int, int, int]  # row, how many bytes of a partial character, these, its mark
 PLAIN = tuple(byte for byte in range(32, 127) if byte not in b'"\\')  # what may stand in a string of JSON
 
@@ -129,7 +127,6 @@ class SplitStates:
             CANON.reachable: reachable,
             CANON.root_child: root_child,
             CANON.splitter: self._splitter,
-            **phase_slots(tokenizer),
             **self.kinds.slots(),
             **forest(encoder, self.kinds, self.uses),
             CANON.word_ends: self.ends,
@@ -192,13 +189,9 @@ class SplitStates:
             (CANON.shared_bytes, SHARED_BYTES),
             (CANON.budget, BUDGET),
             (CANON.inside_budget, INSIDE_BUDGET),
-            (CANON.most_candidates, MOST_CANDIDATES),
             (CANON.n_kinds, len(self.kinds.samples)),
             (CANON.n_continuing, self.kinds.n_continuing),
             (CANON.longest_token, int(np.diff(self._token_offsets).max())),
-            (CANON.n_half_tokens, len(self._slots[CANON.half_tokens])),
-            (CANON.n_not_plain, len(self._slots[CANON.not_plain])),
-            (CANON.n_open_tokens, len(self._slots[CANON.open_tokens])),
             (CANON.n_order, len(self._slots[CANON.order])),
             (CANON.n_chains, len(self._slots.get(CANON.chain_next, ()))),
             (CANON.n_forks, len(self._slots.get(CANON.forks, ()))),

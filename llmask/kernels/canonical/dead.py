@@ -7,10 +7,10 @@ lexeme's end lie in listings with the ends to which they lead (canonical/listing
 a table for every token and little more. What holds for a bare row holds for all its records.
 
     answer    n, m, m tokens that nothing can follow, n groups of tokens that are to be looked at
-    group     n, n tokens that lead to one lexer state and one split state, in chains or not
+    group     n, a witness or NO_WAY, n tokens whose lexeme ends alike (`_way_out` in canonical/inside.py)
 
-Before the value of a member 350 tokens of blanks may come (Llama 3), which lead to 60 lexer states: they are looked at
-in groups, with one walk for each.
+Before the value of a member 350 tokens of blanks may come (Llama 3), which lead to 60 lexer states: one token of a
+group is asked for all, as what comes after the lexeme is the same.
 
 In: tables, a configuration with a mask, a split state. Out: lists in `tokens`. Cost: 5 ns a token and split state, 60
 ns an end; tokens without a quick answer as canonical/search.py says.
@@ -26,23 +26,25 @@ from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
 from ..tables.memory import ensure, load_i32, load_i64, put_i64, store_i64
+from ..values.parse_states import FIRST_TRACKED
 from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .ends import go_on_from_last, has_stopped, is_bare, is_certain, is_safe, live_word, names_ordinary
 from .inside import (
+    NO_WAY,
     OF_BYTES,
-    WALKS_TRIE,
+    TOO_LITTLE,
     keep_answer,
     keep_found,
     leave_open,
+    review_all,
     review_byte,
     review_part,
-    review_wide,
 )
 from .listings import PART_BYTES, after_first, has_bytes, listed_token, listing_of, parts_of
 from .positions import before_of, chain_of, split_of
 from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
 from .slots import CANON, REFUSED_SPLIT
-from .witnesses import has_common_witness
+from .witnesses import NO_WITNESS, can_follow
 
 ANSWER_BYTES = 8
 
@@ -99,27 +101,38 @@ def _look_at(store, grammar, canon, packed, split, token, after):
 
 
 @kernel
-def _look_at_groups(store, grammar, canon, configuration, split, group, n_groups):
-    """As `_look_at` for the tokens of groups at an address: the worst verdict."""
+def _look_at_groups(store, grammar, canon, configuration, split, group, n_groups, is_named):
+    """As `_look_at` for the tokens of groups at an address: the worst verdict. `is_named`: see `find_removed`."""
     last, n_valid, result = 0, 0, FOLLOWS_ON
-    is_named = names_ordinary(store, grammar, start_of(grammar, configuration))
     for _ in range(n_groups):
-        n, token = load_i32(group), load_i32(group + 4)
-        after = look_up(canon, CANON.fits, split, token)
-        packed, n_valid = walk_to(store, grammar, canon, configuration, last, n_valid, token)
-        last = token
-        is_led = packed >= 0 and not is_named and chain_after(canon, split, after, NO_CHAIN, token) == NO_CHAIN
-        is_led = is_led and has_common_witness(store, grammar, canon, grammar, packed, after)
-        for i in range(0 if is_led else n):
-            token = load_i32(group + 4 + i * 4)
-            if is_named:
-                packed = after_first(store, grammar, configuration, token)
+        n, way = load_i32(group), load_i32(group + 4)
+        for i in range(n):
+            token = load_i32(group + 8 + i * 4)
+            after = look_up(canon, CANON.fits, split, token)
+            packed, n_valid = walk_to(store, grammar, canon, configuration, last, n_valid, token)
+            last = token
+            if i == 0 and packed >= 0 and not is_named and _gets_out(store, grammar, canon, packed, after, way):
+                break
             if packed >= 0:
                 result = max(result, _look_at(store, grammar, canon, packed, split, token, after))
-        group += 4 + n * 4
+        group += 8 + n * 4
         if has_stopped(store, grammar):
             return NEEDS_STATE
     return result
+
+
+@inline
+def _gets_out(store, grammar, canon, packed, after, way):
+    """Whether a byte after the lexeme ends the word at an end, or where the witness `way` leads from there.
+
+    What is to come after a lexeme that is recorded depends on what a token spells.
+    """
+    is_recorded = packed >> 32 >= FIRST_TRACKED and store.states[packed & 0xFFFFFFFF].accepts != grammar.ignored
+    if way == NO_WAY or is_recorded:
+        return False
+    if way == NO_WITNESS:
+        return is_safe(store, grammar, canon, grammar, packed, after)
+    return can_follow(store, grammar, canon, grammar, packed, way)
 
 
 @kernel
@@ -162,7 +175,7 @@ def _review_bare(store, grammar, canon, base, split):
         elif packed != NO_END and is_safe(store, grammar, canon, grammar, packed, after):
             found = FOLLOWS_ON
         if found == CUT:
-            leave_open(canon, token, i)
+            leave_open(canon, token, NO_WAY, NO_WAY)
         is_missing = is_missing or found == NEEDS_STATE
     if is_missing or has_stopped(store, grammar):
         return 0
@@ -181,8 +194,8 @@ def _enter_answer(canon, n, answer):
 @kernel
 def _find_inside(store, grammar, canon, state, split):
     """As `_find_answers` for what a lexer state says of the tokens inside of its lexeme."""
-    answer, n, live = review_wide(store, grammar, canon, state, split), 0, 0
-    if answer != WALKS_TRIE:
+    answer, n, live = review_all(store, grammar, canon, state, split), 0, 0
+    if answer != TOO_LITTLE:
         return _enter_answer(canon, 0, answer)
     key = OF_BYTES | state << 16 | split
     known = map_get(canon.inside, key)
@@ -250,7 +263,8 @@ def find_removed(store, grammar, canon, configuration, split):
         for j in range(0 if is_named else n_dead):
             append(canon, CANON.found, CANON.n_found, load_i32(answer + 8 + j * 4))
         groups = answer + 8 + n_dead * 4
-        worst = max(worst, _look_at_groups(store, grammar, canon, configuration, split, groups, n_groups))
+        found = _look_at_groups(store, grammar, canon, configuration, split, groups, n_groups, is_named)
+        worst = max(worst, found)
     worst = max(worst, _look_at_listing(store, grammar, canon, configuration, split))
     if worst == NEEDS_STATE or has_stopped(store, grammar):
         return 0

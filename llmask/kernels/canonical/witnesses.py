@@ -139,7 +139,7 @@ def enter_witness(canon, key, most, text, after):
 
 
 @kernel
-def _own_witness(canon, split, token, chain, number):
+def own_witness(canon, split, token, chain, number):
     """The witness of a number of a token that led to a split state and a chain; negative: there are fewer."""
     if chain >= MOST_CHAINS:
         return -1
@@ -149,7 +149,7 @@ def _own_witness(canon, split, token, chain, number):
 
 
 @kernel
-def _can_follow(store, grammar, canon, memo, packed, witness):
+def can_follow(store, grammar, canon, memo, packed, witness):
     """Whether a witness can follow: its bytes, and behind them one that ends the word."""
     if witness <= NO_WITNESS:
         return False
@@ -166,10 +166,10 @@ def _can_follow(store, grammar, canon, memo, packed, witness):
 def has_own_witness(store, grammar, canon, memo, packed, split, token, chain):
     """Whether a witness that is known for a token and chain can follow."""
     for number in range(MOST_OWN):
-        witness = _own_witness(canon, split, token, chain, number)
+        witness = own_witness(canon, split, token, chain, number)
         if witness < 0:
             return False
-        if _can_follow(store, grammar, canon, memo, packed, witness):
+        if can_follow(store, grammar, canon, memo, packed, witness):
             return True
     return False
 
@@ -187,7 +187,7 @@ def has_common_witness(store, grammar, canon, memo, packed, split):
             witness = map_get(canon.witnesses, witness_key(split, ANY_TOKEN, NO_CHAIN) + number * NEXT)
             if witness < 0:
                 break
-            if _can_follow(store, grammar, canon, memo, packed, witness):
+            if can_follow(store, grammar, canon, memo, packed, witness):
                 known |= HAS_WITNESS
                 store_u8(likely, number)
                 break
