@@ -1,7 +1,7 @@
 """Ends: places with a lexer state, where a token led; which bytes go on from there, and which one ends the word.
 
 With INSIDE_PLACE for a place an end is a lexer state alone. A byte that ends the word is found among the ASCII bytes
-that the lexer state takes, or that the lexer state behind the lexeme takes: few states, many ends.
+that the lexer state takes, or the lexer state after the lexeme: few states, many ends.
 
 In: tables, an end, a split state. Out: ends, bytes. Cost: 10 ns a byte; 30 ns a byte that ends the word.
 """
@@ -79,14 +79,14 @@ def live_ascii(store, canon, state):
 
 
 @kernel
-def live_word(store, canon, state, behind, word):
+def live_word(store, canon, state, outer, word):
     """Bits of the bytes 64 * `word` and on that may come next, and of some that turn out not to.
 
-    `behind` see `state_after_lexeme`.
+    `outer` see `state_after_lexeme`.
     """
     slot, first, at = (CANON.live_high, 128, 8 * word - 16) if word >= 2 else (CANON.live_ascii, 0, 8 * word)
     bits = load_i64(_live(store, canon, slot, state, first) + at)
-    return bits if behind == state else bits | load_i64(_live(store, canon, slot, behind, first) + at)
+    return bits if outer == state else bits | load_i64(_live(store, canon, slot, outer, first) + at)
 
 
 @inline
@@ -190,9 +190,9 @@ def n_shared_bytes(store, last, n_valid, token):
 
 @kernel
 def go_on_from_last(store, grammar, stack, last, n_valid, token):
-    """Bytes of a token that go on, where those of the token before it are known: packed as `n << 1 | all of them`.
+    """Bytes of a token that go on, where the bytes of the token before it are known: packed as `n << 1 | all of them`.
 
-    `stack` has the start and then the ends behind the first `n_valid` bytes of token `last`, and gets those of `token`.
+    `stack` has the start, then the ends after the first `n_valid` bytes of token `last`; it gets the ends of `token`.
     """
     offsets, data = store.token_offsets.address, store.token_data.address
     first, end = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
@@ -243,7 +243,7 @@ def end_of(memo, packed):
 
 @inline
 def state_after_lexeme(store, grammar, packed):
-    """The lexer state behind the lexeme, where it may end here; otherwise the state itself."""
+    """The lexer state after the lexeme, where it may end here; otherwise the state itself."""
     state = packed & 0xFFFFFFFF
     scanned = store.states[state].accepts
     if packed >> 32 == INSIDE_PLACE or scanned == 0:
@@ -309,7 +309,7 @@ def _goes(store, grammar, packed, byte):
 
 @inline
 def _first_that_goes(store, grammar, packed, bits, byte):
-    """The first of some bytes that may come next, + 1, or NO_BYTE; bit i of `bits` stands for `byte` + i."""
+    """The first of some bytes that may come next, + 1, or NO_BYTE; bit i of `bits` is that of `byte` + i."""
     while bits != 0:
         while bits & 0xFF == 0:
             bits = (bits >> 8) & EIGHT_LESS
@@ -361,7 +361,7 @@ def is_safe(store, grammar, canon, memo, packed, split):
 def _certain_byte(store, grammar, canon, packed, low, high):
     """One of some ASCII bytes, + 1, that may come at a bare row whatever texts a record leaves there, or NO_BYTE.
 
-    So may one of what the grammar ignores, unless the text ends there; and one behind which a value goes on in two ways
+    So may one of what the grammar ignores, unless the text ends there; and one after which a value goes on in two ways
     that was asked for without all but one of the texts that it must not be (values/called_rules.py).
     """
     row, state = (packed >> 32) - MOST_ROWS, packed & 0xFFFFFFFF

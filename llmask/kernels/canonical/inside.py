@@ -1,21 +1,18 @@
 """Tokens that stay inside of a lexeme and may have no canonical continuation, by the lexer state alone.
 
-Most tokens are answered by one character, which may come behind them and ends the word. A string takes 100,000 tokens,
-and nearly all of them are answered by what may come behind any token of some length (canonical/sure.py): of a kind of
-tokens (llmask/canonical/neighbours.py) all lead to one split state, and where a character ends the word there that may
-come behind tokens of up to 24 characters, the longer ones are left. Of those that end inside of a character the ones
-are left for which single bytes do not complete it (canonical/witnesses.py). Those in the middle of escapes are few,
-too. What is left and in the mask is led through the lexer token by token. Where a lexer state takes few bytes, or too
-many tokens are left, the trie is walked, and every first byte is reviewed by itself.
+The trie is walked as for the mask of the lexer state. Most tokens are answered by one character, which may come after
+them and ends the word; for most others one is found inside of the lexeme by a search (canonical/search.py). What is
+left depends on what comes after the lexeme: blanks before a value, say. Where it may end is found here, so that a place
+asks one token for all that end alike.
 
-Lexer states that take the same tokens share the answer if there is room behind all of these: a string with room for
-1,000 characters more is reviewed as one with room for 999. Others do not: where 128 characters may come, only a quote
-can follow the token of 128 blanks; a number of at least 256 begins with the same tokens as one of at least 1, but
-behind "40" only one of them has a digit too few. Tokens of parts (mask/crossing.py) are reviewed with the part.
+Every first byte is reviewed by itself: lexer states differ, but after a first byte most lead to the same ones. Lexer
+states that take the same tokens share the answer if there is room for more after the longest token: a string with room
+for 1,000 characters is reviewed as one with room for 999. Others do not: where 128 characters may come, only a quote
+can follow the token of 128 blanks; a number of at least 256 begins with the same tokens as one of at least 1, but after
+"40" only one of them has a digit too few. Tokens of parts (mask/crossing.py) are reviewed with the part.
 
-In: tables, a lexer state with a mask, a split state. Out: two lists of tokens in `tokens`: those that nothing can
-follow, those that the lexer state does not answer. Cost: 10 us and 0.1 us a token that is left, or 5 ns a node of the
-trie; once for all grammars of a store.
+In: tables, a lexer state with a mask, a split state. Out: two lists of tokens in `tokens`: what nothing can follow, and
+what the lexer state does not answer. Cost: 10 ns a node of the trie; once for all grammars of a store.
 """
 
 from ..lexeme_masks.slice_choice import cover_of_state
@@ -42,12 +39,12 @@ from .witnesses import (
     has_own_witness,
     is_half,
     own_witness,
-    split_behind,
+    split_after_text,
     witness_text,
 )
 
 OF_PART = 1 << 61  # in a key: the answer is that of a part
-OF_BYTE = 1 << 60  # that of the lexer state behind a first byte
+OF_BYTE = 1 << 60  # that of the lexer state after a first byte
 OF_BYTES = 1 << 58  # positions of the answers of all first bytes that have any
 TOO_LITTLE = 1  # in place of an answer
 NO_WAY = -1  # in place of a witness
@@ -56,7 +53,7 @@ LISTED = -1  # in place of a token
 
 @kernel
 def keep_found(owner, head, canon):
-    """Copy `found` behind a number into `tokens`; the address of (head, how many, the tokens)."""
+    """Copy `found` after a number into `tokens`; the address of (head, how many, the tokens)."""
     n = canon.n_found
     first = owner.n_tokens
     address = ensure(owner, GRAMMAR.tokens, (first + n + 2) * 4) + first * 4
@@ -70,8 +67,8 @@ def keep_found(owner, head, canon):
 
 
 @inline
-def _ends_behind(store, canon, state, split, token):
-    """Whether the lexeme ends behind the character in which a token ends, if its guessed end comes."""
+def _ends_after_character(store, canon, state, split, token):
+    """Whether the lexeme ends after the character in which a token ends, if its guessed end comes."""
     witness = guess_witness(canon, split, token) if is_half(canon, split) else NO_WITNESS
     if witness <= NO_WITNESS:
         return False
@@ -84,14 +81,14 @@ def _ends_behind(store, canon, state, split, token):
 
 @kernel
 def verdict_inside(store, grammar, canon, reached, after, token, chain):
-    """Whether a canonical continuation exists behind a token that led to a lexer state, split state and chain.
+    """Whether a canonical continuation exists after a token that led to a lexer state, split state and chain.
 
-    CUT where what follows the lexeme decides, of which lexer states know nothing.
+    CUT where what follows the lexeme decides: lexer states know nothing of it.
     """
     packed = pack(INSIDE_PLACE, reached)
     if chain & 1 == 0 and is_safe(store, grammar, canon, canon, packed, after):
         return FOLLOWS_ON
-    if chain == NO_CHAIN and _ends_behind(store, canon, reached, after, token):
+    if chain == NO_CHAIN and _ends_after_character(store, canon, reached, after, token):
         return FOLLOWS_ON if has_own_witness(store, grammar, canon, canon, packed, after, token, chain) else CUT
     if chain & 1 == 0 and may_leave(store, canon, reached, after):
         return CUT
@@ -125,8 +122,8 @@ def consider(store, grammar, canon, split, token, reached, after):
     if found == NOTHING_FOLLOWS:
         append(canon, CANON.found, CANON.n_found, token)
     elif found != FOLLOWS_ON:
-        way, behind = _way_out(store, canon, reached, after, token, chain)
-        leave_open(canon, token, behind, way)
+        way, end = _way_out(store, canon, reached, after, token, chain)
+        leave_open(canon, token, end, way)
 
 
 @kernel
@@ -146,8 +143,8 @@ def _way_out(store, canon, reached, after, token, chain):
         while text != 0 and state != DEAD:
             state = next_state(store, state, text & 0xFF)
             text >>= 8
-        if witness > NO_WITNESS and state != DEAD and may_leave(store, canon, state, split_behind(canon, witness)):
-            return witness, store.states[state].accepts << SPLIT_BITS | split_behind(canon, witness)
+        if witness > NO_WITNESS and state != DEAD and may_leave(store, canon, state, split_after_text(canon, witness)):
+            return witness, store.states[state].accepts << SPLIT_BITS | split_after_text(canon, witness)
     return NO_WAY, NO_WAY
 
 
@@ -228,10 +225,10 @@ def review_part(store, grammar, canon, part, state, node, split):
 
 
 @inline
-def leave_open(canon, token, behind, way):
+def leave_open(canon, token, end, way):
     """Enter a token in `doubtful`, see `_way_out`."""
     at = ensure(canon, CANON.open_ends, (canon.n_doubtful + 1) * 16) + canon.n_doubtful * 16
-    store_i64(at, behind)
+    store_i64(at, end)
     store_i64(at + 8, way)
     append(canon, CANON.doubtful, CANON.n_doubtful, token)
 
@@ -244,11 +241,11 @@ def keep_answer(owner, canon):
     for i in range(canon.n_doubtful):
         if canon.doubtful[i] == LISTED:
             continue
-        n_before, behind = owner.n_tokens, canon.open_ends[2 * i]
+        n_before, end = owner.n_tokens, canon.open_ends[2 * i]
         append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, 0)
         append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, canon.open_ends[2 * i + 1])
         for j in range(i, canon.n_doubtful):
-            if canon.open_ends[2 * j] == behind and canon.doubtful[j] != LISTED:
+            if canon.open_ends[2 * j] == end and canon.doubtful[j] != LISTED:
                 append(owner, GRAMMAR.tokens, GRAMMAR.n_tokens, canon.doubtful[j])
                 canon.doubtful[j] = LISTED
         owner.tokens[n_before] = owner.n_tokens - n_before - 2

@@ -4,10 +4,10 @@
 
 The walk that finds the tokens tells their ends (mask/crossing.py), so a listing costs no steps; only those that
 the grammar names are read again. The parts of a mask of many tokens are listed as such: what follows their tokens is a
-matter of lexer states (canonical/inside.py). Those of a mask of few are listed token by token.
+matter of lexer states (canonical/inside.py). For a mask of few they are listed token by token.
 
-A configuration with a record whose crossing tokens are those of its bare row (mask/assemble.py) lists its own only; in
-the listing of the bare row an end may be NO_END.
+A configuration with a record, which shares the crossing tokens of its bare row (mask/assemble.py), lists its own only;
+in the listing of the bare row an end may be NO_END.
 
 In: `crossing` and `crossing_ends` of a mask in progress. Out: listings in `tokens`. Cost: 5 ns a token.
 """
@@ -76,7 +76,7 @@ def after_first(store, grammar, configuration, token):
 
 @kernel
 def _find_ends(store, grammar, configuration, first, lists_parts):
-    """Read the tokens of `crossing` from `first` on whose ends the walk did not tell, those of parts if asked for."""
+    """Read the tokens of `crossing` from `first` on whose ends the walk did not tell, and of parts if asked for."""
     start = pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
     is_named = names_ordinary(store, grammar, start)
     stack = reserve(grammar.path_ends, MAX_TOKEN_BYTES + 2)
@@ -101,7 +101,7 @@ def _find_ends(store, grammar, configuration, first, lists_parts):
 def keep_listing(store, grammar, configuration, first, is_long):
     """Remember where the tokens of `crossing` from `first` on lead, found with a configuration, and its parts.
 
-    Of a mask of few tokens (not `is_long`) those of parts are listed one by one.
+    Of a mask of few tokens (not `is_long`) the tokens of parts are listed one by one.
     Nothing is remembered where a limit is reached: some ends are not known then.
     """
     named = grammar.configurations[configuration].first_named

@@ -15,10 +15,10 @@ not. So tokens are searched once for a configuration and a split state, for both
 
     0, n, entries int32[n]: token, and above it bits: IF_FITS, IF_BREAKS, CUT_IF_FITS, CUT_IF_BREAKS
 
-Behind blanks more blanks may come: some hundred positions that differ in the last token, with one list.
+After blanks more blanks may come: some hundred positions that differ in the last token, with one list.
 
 A position without any canonical token (the search for continuations was given up before) has the grammatical mask, and
-the text is taken to begin anew behind it.
+the text is taken to begin anew after it.
 
 In: tables, a position, or a cell (mask/cell.py). Out: its fields. Cost: 50 ns where the parts are known; 0.1 us a token
 of a short mask, up to 50 ns the next time.
@@ -90,7 +90,7 @@ def has_long_mask(store, grammar, configuration):
 
 @inline
 def may_have_parts(store, grammar, canon, configuration, context):
-    """Whether the mask of a configuration behind a context is put together, unless tokens depend on that before."""
+    """Whether the mask of a configuration after a context is put together, unless tokens depend on that before."""
     if configuration == ENDED or chain_of(context) != NO_CHAIN:
         return False
     is_missing = grammar.configurations[configuration].mask_kind == MaskKind.NONE
@@ -104,7 +104,7 @@ def may_have_parts(store, grammar, canon, configuration, context):
 
 @inline
 def write_parts(canon, cell, split, following, removed):
-    """Write the fields of a mask; `following` 0: behind no token, `removed` see `find_removed`."""
+    """Write the fields of a mask; `following` 0: at the beginning, `removed` see `find_removed`."""
     words, pairs, n_pairs, n_ranges = load_i64(canon.following + split * 8), 0, 0, 0
     if following != 0:
         words = base_of(canon, split, following)
@@ -201,7 +201,7 @@ def _enter_tokens(store, grammar, canon, position, tokens, n):
 
 @kernel
 def _enter_all(store, grammar, canon, position, is_long):
-    """Enter the tokens in `doubtful`, or those of a short mask; as `_enter`."""
+    """Enter the tokens in `doubtful`, or of a short mask; as `_enter`."""
     canon.n_found = 0
     if is_long:
         return _enter_tokens(store, grammar, canon, position, canon.doubtful.address, canon.n_doubtful)
@@ -307,7 +307,7 @@ def review(store, grammar, canon, position):
 
 @kernel
 def _review_each(store, grammar, canon, position, is_long):
-    """Find the mask of a position token by token: those in `doubtful`, or those of a short mask."""
+    """Find the mask of a position token by token: from `doubtful`, or from a short mask."""
     configuration = position_field(grammar, position, P_CONFIGURATION)
     split, chain = split_at(grammar, position), chain_at(grammar, position)
     found = _find_short(store, grammar, canon, position, is_long)
@@ -398,7 +398,7 @@ def _review_long(store, grammar, canon, position):
 
 @kernel
 def review_cell(store, grammar, canon, cell):
-    """Have a cell show the mask of its configuration behind its context: DONE, or what is missing."""
+    """Have a cell show the mask of its configuration after its context: DONE, or what is missing."""
     configuration, context = load_i64(cell + 8 * CellField.CONFIGURATION), load_i64(cell + 8 * CellField.CONTEXT)
     build_listed_mask(store, grammar, configuration)
     if has_stopped(store, grammar):

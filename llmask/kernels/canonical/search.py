@@ -1,26 +1,26 @@
-"""Whether a canonical continuation exists behind a token: a search over tokens.
+"""Whether a canonical continuation exists after a token: a search over tokens.
 
-A token may follow if some grammatical text behind it is encoded so that the tokens so far are kept. It is enough to
+A token may follow if some grammatical text after it is encoded so that the tokens so far are kept. It is enough to
 look until a word certainly ends where a token ends: whatever text follows is then encoded on its own. So the quick
 answer for a place is one character that the grammar allows and that ends the word, or the end of the text; tokens
 without one are searched further, breadth first:
 
-    "na" under the forced key "name": only "m" may follow, which ends no word; of the tokens behind it "me" merges with
+    "na" under the forced key "name": only "m" may follow, which ends no word; of the tokens after it "me" merges with
     "na", and "m" leads to "e" only, which merges with "m": there is no continuation
 
 An *end* is a place with a lexer state. What a search found is remembered as the verdict of an end, a split state and
 the token before them; one search gives verdicts for all tokens that it exhausts. A continuation of up to seven bytes,
-with the split state behind it where the word may end, is also remembered as a *witness* for its split state, token and
-chain (canonical/chains.py): in other places it is tried first, which is how the tokens of a string with room for 49
-characters learn from those of one with room for 50. One that can follow whatever the token before is, is remembered for
-all tokens: behind blanks `" true"` before a boolean, `" {"` before an object.
+with the split state after it where the word may end, is also remembered as a *witness* for its split state, token and
+chain (canonical/chains.py): in other places it is tried first, which is how a string with room for 49 characters
+learns from one with room for 50. One that can follow whatever the token before is, is remembered for
+all tokens: after blanks `" true"` before a boolean, `" {"` before an object.
 
 From a bare row (mask/crossing.py) a search goes where all records lead; if some lead elsewhere, or the text may
-end behind some, nothing found is not certain.
+end after some, a search that finds nothing is not certain.
 
 With INSIDE for a place a search looks at the lexer state alone; what it does not find is then not certain where the
-lexeme might end on the way. It stops there with a witness: of blanks that need a line end behind them this is found
-once, and a place asks only whether it takes a character behind the line end.
+lexeme might end on the way. It stops there with a witness: of blanks that need a line end after them this is found
+once, and a place asks only whether it takes a character after the line end.
 
 A special token that the grammar names ends the text. Tokens with bytes that it names are not searched: where one may
 come, nothing found is a search that was given up.
@@ -28,7 +28,7 @@ come, nothing found is a search that was given up.
 The tokens that may come next are found by a walk over the trie that visits live children only. Few bytes are live as a
 rule, in a name one, where a node of the trie has up to 200 children. So the children of a node with many are compared
 with the live bytes of the lexer state, 1 ns each, before one is stepped to, 10 ns. Where the splitter lets few tokens
-follow that begin with a byte, these are listed: behind two digits ten of 1,110.
+follow that begin with a byte, these are listed: after two digits ten of 1,110.
 
 In: tables, an end, a split state, a token. Out: verdicts; `memo` is the grammar's table, or for lexer states the table
 of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
@@ -93,8 +93,8 @@ FRAME = 7  # int64 of `search_walk`: an end, the next child of its node, the end
 FEW_CHILDREN = 8
 MOST_ENDING = 4
 MOST_FEW = 32  # tokens of a list
-MANY = 0  # in place of a list; the first of `tokens` is none
-MOST_LISTED = 1024  # nodes of the trie below a byte, of which those are listed that fit the token before
+MANY = 0  # in place of a list; none begins at 0
+MOST_LISTED = 1024  # nodes of the trie below a byte; with more, no tokens that fit the one before are listed
 ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
 MOST_ENTRIES = 128
 
@@ -190,9 +190,9 @@ def _write_frame(store, grammar, canon, frame, packed, node):
     for word in range(4):
         store_i64(frame + 24 + 8 * word, -1)
     if node == 0 or (end - first > FEW_CHILDREN and not is_bare(packed)):
-        state, behind = packed & 0xFFFFFFFF, state_after_lexeme(store, grammar, packed)
+        state, outer = packed & 0xFFFFFFFF, state_after_lexeme(store, grammar, packed)
         for word in range(4 if node == 0 else 2):  # below the root children that are not ASCII are few
-            store_i64(frame + 24 + 8 * word, live_word(store, canon, state, behind, word))
+            store_i64(frame + 24 + 8 * word, live_word(store, canon, state, outer, word))
 
 
 @inline
@@ -210,7 +210,7 @@ def _next_child(store, frame):
 
 @kernel
 def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
-    """Look at a token behind an entry, which led to an end: how many entries there are, with WAS_CUT, FOUND_ONE or
+    """Look at a token after an entry, which led to an end: how many entries there are, with WAS_CUT, FOUND_ONE or
     LEAVES if so.
     """
     at = canon.queue.address + entry * ENTRY * 8
@@ -351,13 +351,13 @@ def _look_at_few(store, grammar, canon, memo, entry, n_entries, few):
 
 @kernel
 def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
-    """Look at the tokens behind an entry: budget << 16 | what `_look_at` returns; -1: stop."""
+    """Look at the tokens after an entry: budget << 16 | what `_look_at` returns; -1: stop."""
     at = canon.queue.address + entry * ENTRY * 8
     packed, split, before, chain = load_i64(at), load_i64(at + 8), load_i64(at + 16), load_i64(at + 24)
     is_inside = packed >> 32 == INSIDE_PLACE
     frame = canon.search_walk.address
     _write_frame(store, grammar, canon, frame, packed, 0)
-    for word in range(4 if chain & 1 == 0 else 0):  # behind the last of the blanks a splitter lets no other byte follow
+    for word in range(4 if chain & 1 == 0 else 0):  # after the last of the blanks a splitter lets no other byte follow
         starts = load_i64(canon.starts + split * 32 + word * 8)
         store_i64(frame + 24 + 8 * word, load_i64(frame + 24 + 8 * word) & starts)
     depth = 0
@@ -404,7 +404,7 @@ def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
 
 @inline
 def verdict(store, grammar, canon, memo, packed, split, token, chain):
-    """Whether a canonical continuation exists behind a token that led to an end, split state and chain."""
+    """Whether a canonical continuation exists after a token that led to an end, split state and chain."""
     if chain & 1 == 0 and is_safe(store, grammar, canon, memo, packed, split):
         return FOLLOWS_ON
     return late_verdict(store, grammar, canon, memo, packed, split, token, chain)

@@ -1,8 +1,8 @@
 """The slots of the table of split states: what canonical masks know of a tokenizer alone, for all grammars of a store.
 
-The slots up to GRAMMAR.n_slots are those of a grammar's table: what is found for lexer states alone is remembered here
-as what is found for configurations is remembered there, by the same kernels. An "address" is that of an array which
-Python made, and which all stores of the tokenizer share.
+The slots up to GRAMMAR.n_slots are named as in a grammar's table: what is found for lexer states alone is remembered
+here as what is found for configurations is remembered there, by the same kernels. An "address" leads to an array that
+Python made, and that all stores of the tokenizer share.
 
 In: nothing. Out: `CANON`. Cost: none.
 """
@@ -43,7 +43,7 @@ CANON = Slots(
     is_partial="uint8: inside of a character; the tables have the kinds below n_continuing only",
     is_plain="uint8: a plain character ends the word",
     following="int64: address of the mask of what may follow, 0 = missing",
-    lone_following="the same behind a token that is a word of its own",
+    lone_following="the same after a token that is a word of its own",
     ranks="int64: address of tokens in the order of `order`, 0 = missing, see following.py",
     rank_of="int64: address of int32[n_vocab], the place of a token there + 1, 0 = none",
     keys="int64[n, STATE_FIELDS], see split.py",
@@ -61,7 +61,7 @@ CANON = Slots(
     order_kinds="int32[n]: kinds of these, + ODD_KIND",
     n_order="",
     odd="int32[...]: tokens that are asked for one by one, see pairs.py",
-    odd_first="int32[n + 1]: those of the merges with token t lie from entry t on",
+    odd_first="int32[n + 1]: the tokens for merges with token t lie from entry t on",
     # --- words that are tokens (chains.py); addresses
     n_chains="",
     chain_root="int32[n_vocab]: chain_next of a token that begins such a word, or 0",

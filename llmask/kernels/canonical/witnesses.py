@@ -1,12 +1,12 @@
 """Witnesses: short texts that can follow a token and then end the word, tried at other places before a search.
 
 A search that finds a continuation of up to seven bytes remembers it for its split state, token and chain, which is how
-the tokens of a string with room for 49 characters learn from those of one with room for 50. One that can follow
-whatever the token before is, is remembered for all tokens: behind blanks `" true"` before a boolean, `" {"` before an
+a string with room for 49 characters learns from one with room for 50. One that can follow
+whatever the token before is, is remembered for all tokens: after blanks `" true"` before a boolean, `" {"` before an
 object.
 
 A token that ends inside of a character has a guessed one. There are 1,081 such tokens in Llama 3, and 40,000 split
-states inside of characters. Nearly always single bytes can complete the character, and a plain one behind it ends the
+states inside of characters. Nearly always single bytes can complete the character, and a plain one after it ends the
 word.
 
 In: tables, an end, a split state, a token. Out: a witness is its place in `tokens`, + 1, or NO_WITNESS. Cost: 50 ns
@@ -43,7 +43,7 @@ def witness_key(split, token, chain):
 
 @inline
 def put_witness(canon, key, text, split):
-    """Enter up to MOST_BYTES bytes, the first lowest, and the split state behind them; returns the witness."""
+    """Enter up to MOST_BYTES bytes, the first lowest, and the split state after them; returns the witness."""
     first = canon.n_tokens
     tokens = reserve(canon.tokens, first + 3)
     tokens[first] = text
@@ -60,7 +60,7 @@ def witness_text(canon, witness):
 
 
 @inline
-def split_behind(canon, witness):
+def split_after_text(canon, witness):
     return load_i32(canon.tokens.address + witness * 4 + 4)
 
 
@@ -83,7 +83,7 @@ def _is_text(text, n, byte):
 
 @inline
 def _complete(canon, text, n, token, byte):
-    """Complete the character of n bytes by `byte` and the least bytes that fit behind it; where it ends, or -1."""
+    """Complete the character of n bytes by `byte` and the least bytes that fit after it; where it ends, or -1."""
     table = as_table(canon.encoder)
     length = 2 + (load_u8(text) >= 0xE0) + (load_u8(text) >= 0xF0)
     is_given = True
@@ -150,7 +150,7 @@ def own_witness(canon, split, token, chain, number):
 
 @kernel
 def can_follow(store, grammar, canon, memo, packed, witness):
-    """Whether a witness can follow: its bytes, and behind them one that ends the word."""
+    """Whether a witness can follow: its bytes, then one that ends the word."""
     if witness <= NO_WITNESS:
         return False
     text = witness_text(canon, witness)
@@ -159,7 +159,7 @@ def can_follow(store, grammar, canon, memo, packed, witness):
         if packed < 0:
             return False
         text >>= 8
-    return is_safe(store, grammar, canon, memo, packed, split_behind(canon, witness))
+    return is_safe(store, grammar, canon, memo, packed, split_after_text(canon, witness))
 
 
 @kernel
