@@ -27,17 +27,15 @@ come, nothing found is a search that was given up.
 
 The tokens that may come next are found by a walk over the trie that visits live children only. Few bytes are live as a
 rule, in a name one, where a node of the trie has up to 200 children. So the children of a node with many are compared
-with the live bytes of the lexer state, 1 ns each, before one is stepped to, 10 ns. Where the splitter lets few tokens
-follow that begin with a byte, these are listed: after two digits ten of 1,110.
+with the live bytes of the lexer state, 1 ns each, before one is stepped to, 10 ns.
 
 In: tables, an end, a split state, a token. Out: verdicts; `memo` is the grammar's table, or for lexer states the table
 of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
 """
 
-from ..lexer.states import DEAD, MISS, next_state
-from ..machine.constants import TRIE_END_MASK, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
+from ..lexer.states import DEAD, next_state
+from ..machine.constants import TRIE_TOKEN_SHIFT
 from ..machine.jit import inline, kernel
-from ..mask.configurations import REFUSED, known_step
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
@@ -257,30 +255,6 @@ def _keep_few(canon):
 
 
 @kernel
-def _list_few(store, canon, split, byte):
-    """Place in `tokens` of (n, the tokens that begin with a byte and may follow a split state), or MANY."""
-    key = split << 8 | byte
-    known = map_get(canon.few, key)
-    if known >= 0:
-        return known
-    trie, node = store.trie.address, load_i32(canon.root_child + byte * 4)
-    end = (get_i64(trie, node) >> TRIE_END_SHIFT) & TRIE_END_MASK
-    canon.n_few = 0
-    while node < end and canon.n_few <= MOST_FEW:
-        token = (get_i64(trie, node) >> TRIE_TOKEN_SHIFT) - 1
-        node += 1
-        if token >= 0:
-            fitting, breaking = look_up(canon, CANON.fits, split, token), look_up(canon, CANON.breaks, split, token)
-            if fitting != REFUSED_SPLIT or breaking != REFUSED_SPLIT:
-                append(canon, CANON.few_found, CANON.n_few, token)
-    if canon.bytes_used > canon.shared_bytes:
-        return MANY
-    found = _keep_few(canon)
-    map_put(canon.few, key, found)
-    return found
-
-
-@kernel
 def _make_fitting(canon, key, trie, node, end, split, before):
     """List the tokens of a part of the trie that fit the token before; the list's place in `tokens`, or MANY."""
     canon.n_few = 0
@@ -311,49 +285,11 @@ def fits_none(store, canon, split, before, byte):
     return known != MANY and canon.tokens[known] == 0
 
 
-@inline
-def _is_new(store, grammar, packed, byte):
-    """Whether the row is to be made that a byte leads to."""
-    if packed >> 32 == INSIDE_PLACE or is_bare(packed):
-        return False
-    return known_step(store, grammar, packed >> 32, packed & 0xFFFFFFFF, byte) == MISS
-
-
-@inline
-def _go_along(store, grammar, canon, packed, token):
-    """Where a token leads; notes where a lexeme might end on the way."""
-    is_inside = packed >> 32 == INSIDE_PLACE
-    offsets, data = store.token_offsets.address, store.token_data.address
-    for at in range(load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)):
-        packed = go(store, grammar, packed, load_u8(data + at))
-        if packed < 0:
-            return REFUSED
-        if is_inside and store.states[packed & 0xFFFFFFFF].accepts != 0:
-            canon.is_open = 1
-    return packed
-
-
-@kernel
-def _look_at_few(store, grammar, canon, memo, entry, n_entries, few):
-    """Look at the tokens of a list; as `look_at_tokens`, without the budget."""
-    packed = load_i64(canon.queue.address + entry * ENTRY * 8)
-    for i in range(canon.tokens[few]):
-        token = canon.tokens[few + 1 + i]
-        reached = _go_along(store, grammar, canon, packed, token)
-        if has_stopped(store, grammar):
-            return -1
-        if reached >= 0:
-            n_entries = _look_at(store, grammar, canon, memo, entry, n_entries, reached, token)
-            if n_entries & DECIDED != 0:
-                return n_entries
-    return n_entries
-
-
 @kernel
 def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
     """Look at the tokens after an entry: budget << 16 | what `_look_at` returns; -1: stop."""
     at = canon.queue.address + entry * ENTRY * 8
-    packed, split, before, chain = load_i64(at), load_i64(at + 8), load_i64(at + 16), load_i64(at + 24)
+    packed, split, chain = load_i64(at), load_i64(at + 8), load_i64(at + 24)
     is_inside = packed >> 32 == INSIDE_PLACE
     frame = canon.search_walk.address
     _write_frame(store, grammar, canon, frame, packed, 0)
@@ -371,17 +307,6 @@ def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
         if budget <= 0:
             return n_entries | WAS_CUT
         byte = store.child_byte[child]
-        if depth == 0 and chain & 1 == 0:
-            few = _list_few(store, canon, split, byte)
-            if few == MANY and _is_new(store, grammar, packed, byte) and fits_none(store, canon, split, before, byte):
-                continue
-            if few != MANY:
-                n_entries = _look_at_few(store, grammar, canon, memo, entry, n_entries, few)
-                if n_entries < 0:
-                    return -1
-                if n_entries & DECIDED != 0:
-                    return budget << 16 | n_entries
-                continue
         reached = go(store, grammar, load_i64(frame), byte)
         if reached < 0:
             if has_stopped(store, grammar):

@@ -81,7 +81,6 @@ CANON = Slots(
     answers=Array(64, "of the mask in progress, see dead.py"),
     live_ascii=Array(64, "[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes"),
     live_high=Array(64, "the same for the other bytes"),
-    likely=Array(8, "of each split state the number of the witness for all tokens that could follow last"),
     # --- scratch
     queue=Array(64, "[MOST_ENTRIES, ENTRY]"),
     walk=Array(64, "places and states on the way through the trie"),

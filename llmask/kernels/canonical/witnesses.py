@@ -180,16 +180,12 @@ def has_common_witness(store, grammar, canon, memo, packed, split):
     known = load_i64(memo_entry(memo, packed, split) + 8)
     if known & IS_WITNESS_ASKED == 0:
         known |= IS_WITNESS_ASKED
-        likely = ensure(canon, CANON.likely, split + 1) + split
-        first = load_u8(likely)
-        for i in range(-1, MOST_COMMON):
-            number = first if i < 0 else i
+        for number in range(MOST_COMMON):
             witness = map_get(canon.witnesses, witness_key(split, ANY_TOKEN, NO_CHAIN) + number * NEXT)
             if witness < 0:
                 break
             if can_follow(store, grammar, canon, memo, packed, witness):
                 known |= HAS_WITNESS
-                store_u8(likely, number)
                 break
         if not has_stopped(store, grammar):
             store_i64(memo_entry(memo, packed, split) + 8, known)

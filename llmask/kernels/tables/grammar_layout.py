@@ -203,9 +203,7 @@ GRAMMAR = Slots(
     n_positions="",
     listed=Map("configuration -> its crossing tokens with where they lead, in tokens, see listings.py"),
     of_untracked=Map("configuration of an untracked row, split state -> what all transcripts answer, in tokens"),
-    removed=Map(
-        "configuration, split state -> tokens that nothing canonical follows, of short masks all tokens, in tokens"
-    ),
+    removed=Map("configuration, split state -> tokens that nothing canonical follows, in tokens"),
     # --- how sequences can end, see finish/estimates.py and finish/paths.py
     state_costs=Record(
         "[n_costed, N_PATHS]: of reaching the end of a rule, by PathKind",
