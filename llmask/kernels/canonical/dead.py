@@ -20,15 +20,15 @@ from ..lexeme_masks.trie_walk import has_bit, set_bit
 from ..lexer.states import DEAD
 from ..machine.jit import inline, kernel
 from ..machine.raw import take_bit as clear_bit
-from ..mask.configurations import REFUSED, pack
+from ..mask.configurations import pack
 from ..mask.crossing import NO_END
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
-from ..tables.memory import ensure, load_i32, load_i64, put_i64, store_i64
+from ..tables.memory import ensure, load_i32, load_i64, put_i64
 from ..values.parse_states import FIRST_TRACKED
 from .chains import NO_CHAIN, chain_after, look_up, split_after
-from .ends import go_on_from_last, has_stopped, is_bare, is_certain, is_safe, live_word, names_ordinary
+from .ends import has_stopped, is_bare, is_certain, is_safe, live_word, names_ordinary
 from .inside import (
     NO_WAY,
     OF_BYTES,
@@ -72,24 +72,6 @@ def start_of(grammar, configuration):
     return pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
 
 
-@kernel
-def walk_to(store, grammar, canon, configuration, last, n_valid, token):
-    """Where a token of a configuration leads, or REFUSED; and how many of its bytes `walk` has then.
-
-    The same of the token before is `last` and `n_valid`: most tokens have their first bytes from that one.
-    """
-    start = start_of(grammar, configuration)
-    if names_ordinary(store, grammar, start):
-        return after_first(store, grammar, configuration, token), 0
-    if not has_bytes(store, token):
-        return REFUSED, 0
-    stack = canon.walk.address
-    store_i64(stack, start)
-    went_on = go_on_from_last(store, grammar, stack, last, n_valid, token)
-    n_valid = went_on >> 1
-    return (load_i64(stack + n_valid * 8) if went_on & 1 != 0 else REFUSED), n_valid
-
-
 @inline
 def _look_at(store, grammar, canon, packed, split, token, after):
     """Enter a token that led to an end in `found` if nothing follows it; its verdict."""
@@ -103,14 +85,13 @@ def _look_at(store, grammar, canon, packed, split, token, after):
 @kernel
 def _look_at_groups(store, grammar, canon, configuration, split, group, n_groups, is_named):
     """As `_look_at` for the tokens of groups at an address: the worst verdict. `is_named`: see `find_removed`."""
-    last, n_valid, result = 0, 0, FOLLOWS_ON
+    result = FOLLOWS_ON
     for _ in range(n_groups):
         n, way = load_i32(group), load_i32(group + 4)
         for i in range(n):
             token = load_i32(group + 8 + i * 4)
             after = look_up(canon, CANON.fits, split, token)
-            packed, n_valid = walk_to(store, grammar, canon, configuration, last, n_valid, token)
-            last = token
+            packed = after_first(store, grammar, configuration, token)
             if i == 0 and packed >= 0 and not is_named and _gets_out(store, grammar, canon, packed, after, way):
                 break
             if packed >= 0:
@@ -131,8 +112,8 @@ def _gets_out(store, grammar, canon, packed, after, way):
     if way == NO_WAY or is_recorded:
         return False
     if way == NO_WITNESS:
-        return is_safe(store, grammar, canon, grammar, packed, after)
-    return can_follow(store, grammar, canon, grammar, packed, way)
+        return is_safe(store, grammar, canon, packed, after)
+    return can_follow(store, grammar, canon, packed, way)
 
 
 @kernel
@@ -143,7 +124,7 @@ def _look_at_listing(store, grammar, canon, configuration, split):
     for i in range(load_i32(listing)):
         token, packed = listed_token(listing, i)
         after = look_up(canon, CANON.fits, split, token)
-        if after == REFUSED_SPLIT or (packed != NO_END and is_safe(store, grammar, canon, grammar, packed, after)):
+        if after == REFUSED_SPLIT or (packed != NO_END and is_safe(store, grammar, canon, packed, after)):
             continue
         if packed == NO_END or is_bare(packed):
             packed = after_first(store, grammar, configuration, token)
@@ -172,7 +153,7 @@ def _review_bare(store, grammar, canon, base, split):
         found = CUT
         if packed != NO_END and is_certain(grammar, packed):
             found = _look_at(store, grammar, canon, packed, split, token, after)
-        elif packed != NO_END and is_safe(store, grammar, canon, grammar, packed, after):
+        elif packed != NO_END and is_safe(store, grammar, canon, packed, after):
             found = FOLLOWS_ON
         if found == CUT:
             leave_open(canon, token, NO_WAY, NO_WAY)
@@ -293,11 +274,9 @@ def consider_again(store, grammar, canon, configuration, context, removed, n_mix
     for j in range(n_again):
         clear_bit(bits, canon.doubtful[j])
     result = CUT if load_i32(removed) != 0 else FOLLOWS_ON
-    last, n_valid = 0, 0
     for j in range(n_again):
         token = canon.doubtful[j]
-        packed, n_valid = walk_to(store, grammar, canon, configuration, last, n_valid, token)
-        last = token
+        packed = after_first(store, grammar, configuration, token)
         if packed < 0:
             continue
         if j < n_mixed:

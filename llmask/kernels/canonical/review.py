@@ -31,7 +31,7 @@ from ..tables.int_lists import append
 from ..tables.kinds import MaskKind
 from ..tables.memory import load_i32, load_i64, load_u8, store_i64
 from .chains import NO_CHAIN, chain_after, goes_on, split_after
-from .dead import append_special, consider_again, find_removed, inside_state, known_removed, walk_to
+from .dead import append_special, consider_again, find_removed, inside_state, known_removed
 from .ends import has_stopped, is_bare, note_missing
 from .following import FOLLOWING_BYTES, base_of, find_following, known_following
 from .inside import keep_found
@@ -163,11 +163,10 @@ def _enter_listing(store, grammar, canon, position, configuration):
 def _enter_tokens(store, grammar, canon, position, tokens, n):
     """Enter int32[n] tokens at an address; as `_enter`."""
     configuration = position_field(grammar, position, P_CONFIGURATION)
-    last, n_valid, result = 0, 0, FOLLOWS_ON
+    result = FOLLOWS_ON
     for i in range(n):
         token = load_i32(tokens + i * 4)
-        packed, n_valid = walk_to(store, grammar, canon, configuration, last, n_valid, token)
-        last = token
+        packed = after_first(store, grammar, configuration, token)
         if packed >= 0:
             result = max(result, _enter(store, grammar, canon, position, token, packed))
     return result

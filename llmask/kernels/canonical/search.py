@@ -33,27 +33,21 @@ In: tables, an end, a split state, a token. Out: verdicts; `memo` is the grammar
 of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
 """
 
-from ..lexer.states import DEAD, next_state
-from ..machine.constants import TRIE_TOKEN_SHIFT
 from ..machine.jit import inline, kernel
 from ..tables.grammar_layout import GRAMMAR
-from ..tables.int_lists import append
-from ..tables.interning import map_get, map_put
-from ..tables.memory import ensure, get_i64, get_u8, load_i32, load_i64, load_u8, store_i64
-from ..vocabulary.trie_words import subtree_end, token_of
+from ..tables.interning import map_get
+from ..tables.memory import ensure, get_u8, load_i32, load_i64, load_u8, store_i64
+from ..vocabulary.trie_words import token_of
 from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .ends import (
-    EIGHT_LESS,
     INSIDE_PLACE,
     MAY_STOP,
     NO_BYTE,
-    ONE_LESS,
     end_of,
     go,
     has_stopped,
     is_bare,
     is_safe,
-    live_ascii,
     live_word,
     might_stop,
     names_ordinary,
@@ -89,10 +83,6 @@ DECIDED = FOUND_ONE | LEAVES
 
 FRAME = 7  # int64 of `search_walk`: an end, the next child of its node, the end of these, the bytes that are looked at
 FEW_CHILDREN = 8
-MOST_ENDING = 4
-MOST_FEW = 32  # tokens of a list
-MANY = 0  # in place of a list; none begins at 0
-MOST_LISTED = 1024  # nodes of the trie below a byte; with more, no tokens that fit the one before are listed
 ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
 MOST_ENTRIES = 128
 
@@ -159,25 +149,6 @@ def may_leave(store, canon, state, split):
     return load_i64(canon.word_ends + split * 16) | load_i64(canon.word_ends + split * 16 + 8) != 0
 
 
-@inline
-def ends_next(store, canon, state):
-    """Whether each byte that may come next, few ones, ends the lexeme."""
-    low, high = load_i64(live_ascii(store, canon, state)), load_i64(live_ascii(store, canon, state) + 8)
-    n = 0
-    for word in range(2):
-        bits, byte = low if word == 0 else high, 64 * word
-        while bits != 0:
-            while bits & 0xFF == 0:
-                bits, byte = (bits >> 8) & EIGHT_LESS, byte + 8
-            if bits & 1 != 0:
-                n += 1
-                target = next_state(store, state, byte)
-                if n > MOST_ENDING or target == DEAD or store.states[target].finished == 0:
-                    return False
-            bits, byte = (bits >> 1) & ONE_LESS, byte + 1
-    return n != 0 and live_word(store, canon, state, state, 2) | live_word(store, canon, state, state, 3) == 0
-
-
 @kernel
 def _write_frame(store, grammar, canon, frame, packed, node):
     """Write the frame of a node that was reached."""
@@ -241,50 +212,6 @@ def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
     return n_entries + 1
 
 
-@inline
-def _keep_few(canon):
-    """Copy `few_found` into `tokens`: its place there, or MANY."""
-    n = canon.n_few
-    if n > MOST_FEW:
-        return MANY
-    found = canon.n_tokens
-    append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n)
-    for i in range(n):
-        append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i32(canon.few_found.address + i * 4))
-    return found
-
-
-@kernel
-def _make_fitting(canon, key, trie, node, end, split, before):
-    """List the tokens of a part of the trie that fit the token before; the list's place in `tokens`, or MANY."""
-    canon.n_few = 0
-    while node < end and canon.n_few <= MOST_FEW:
-        token = (get_i64(trie, node) >> TRIE_TOKEN_SHIFT) - 1
-        node += 1
-        if token >= 0 and split_after(canon, split, before, NO_CHAIN, token) != REFUSED_SPLIT:
-            append(canon, CANON.few_found, CANON.n_few, token)
-    found = _keep_few(canon)
-    map_put(canon.few, key, found)
-    return found
-
-
-@kernel
-def fits_none(store, canon, split, before, byte):
-    """Whether no token that begins with a byte fits the token before, as far as that was looked at."""
-    key = (before + 1) << 24 | split << 8 | byte
-    known = map_get(canon.few, key)
-    if known < 0:
-        trie, node = store.trie.address, load_i32(canon.root_child + byte * 4)
-        word = get_i64(trie, node)
-        end, alone = subtree_end(word), token_of(word)
-        if alone >= 0 and split_after(canon, split, before, NO_CHAIN, alone) != REFUSED_SPLIT:
-            return False
-        if end - node > MOST_LISTED or canon.bytes_used > canon.shared_bytes:
-            return False
-        known = _make_fitting(canon, key, trie, node, end, split, before)
-    return known != MANY and canon.tokens[known] == 0
-
-
 @kernel
 def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
     """Look at the tokens after an entry: budget << 16 | what `_look_at` returns; -1: stop."""
@@ -330,7 +257,7 @@ def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
 @inline
 def verdict(store, grammar, canon, memo, packed, split, token, chain):
     """Whether a canonical continuation exists after a token that led to an end, split state and chain."""
-    if chain & 1 == 0 and is_safe(store, grammar, canon, memo, packed, split):
+    if chain & 1 == 0 and is_safe(store, grammar, canon, packed, split):
         return FOLLOWS_ON
     return late_verdict(store, grammar, canon, memo, packed, split, token, chain)
 
@@ -338,9 +265,9 @@ def verdict(store, grammar, canon, memo, packed, split, token, chain):
 @kernel
 def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
     """As `verdict` where no character that may come next ends the word for certain."""
-    if chain == NO_CHAIN and has_common_witness(store, grammar, canon, memo, packed, split):
+    if chain == NO_CHAIN and has_common_witness(store, grammar, canon, packed, split):
         return FOLLOWS_ON
-    if has_own_witness(store, grammar, canon, memo, packed, split, token, chain):
+    if has_own_witness(store, grammar, canon, packed, split, token, chain):
         return FOLLOWS_ON
     return searched_verdict(store, grammar, canon, memo, packed, split, token, chain)
 

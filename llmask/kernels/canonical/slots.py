@@ -77,7 +77,6 @@ CANON = Slots(
     profiles=Map("split state, byte -> runs in tokens, see last_byte.py"),
     witnesses=Map("split state, token, chain -> a text that can follow, see search.py"),
     inside=Map("mask, lexer state or part, split state -> tokens, see inside.py"),
-    few=Map("token before or 0, split state, byte -> tokens, in tokens, see search.py"),
     answers=Array(64, "of the mask in progress, see dead.py"),
     live_ascii=Array(64, "[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes"),
     live_high=Array(64, "the same for the other bytes"),
@@ -90,8 +89,6 @@ CANON = Slots(
     doubtful=Array(32, "tokens"),
     n_doubtful="",
     open_ends=Array(64, "[n_doubtful, 2]: how the lexemes of tokens in `doubtful` end, see inside.py"),
-    few_found=Array(32, "tokens"),
-    n_few="",
     again=Array(32, "[n_words]: bits of `doubtful`, see dead.py"),
     candidates=Array(32, "tokens"),
     n_candidates="",
@@ -104,6 +101,6 @@ CANON = Slots(
 CANON_POOLS = (CANON.pair_lists, CANON.n_pair_lists)
 CANON_BLOCKS = (
     *(GRAMMAR.ends_of_text, GRAMMAR.ends_of_text + 1, GRAMMAR.verdicts, GRAMMAR.verdicts + 1),
-    *(GRAMMAR.tokens, GRAMMAR.safe_ends),
+    GRAMMAR.tokens,
     *CANON.blocks,
 )

@@ -17,9 +17,9 @@ from ..encoders.encoder_slots import EncoderSlot
 from ..machine.jit import inline, kernel
 from ..machine.raw import load_u32
 from ..tables.interning import map_get, map_put
-from ..tables.memory import as_table, ensure, load_i32, load_i64, load_u8, reserve, store_i64, store_u8
+from ..tables.memory import as_table, ensure, load_i32, load_i64, load_u8, reserve, store_u8
 from .chains import NO_CHAIN
-from .ends import HAS_WITNESS, IS_WITNESS_ASKED, go, has_stopped, is_safe, memo_entry
+from .ends import go, is_safe
 from .pairs import is_fitting
 from .slots import CANON
 from .split import FITS, N_PARTIAL, N_PARTIAL_SHIFT, PARTIAL_MARK, ROW, STATE_FIELDS, split_bytes, write_partial
@@ -149,7 +149,7 @@ def own_witness(canon, split, token, chain, number):
 
 
 @kernel
-def can_follow(store, grammar, canon, memo, packed, witness):
+def can_follow(store, grammar, canon, packed, witness):
     """Whether a witness can follow: its bytes, then one that ends the word."""
     if witness <= NO_WITNESS:
         return False
@@ -159,34 +159,28 @@ def can_follow(store, grammar, canon, memo, packed, witness):
         if packed < 0:
             return False
         text >>= 8
-    return is_safe(store, grammar, canon, memo, packed, split_after_text(canon, witness))
+    return is_safe(store, grammar, canon, packed, split_after_text(canon, witness))
 
 
 @kernel
-def has_own_witness(store, grammar, canon, memo, packed, split, token, chain):
+def has_own_witness(store, grammar, canon, packed, split, token, chain):
     """Whether a witness that is known for a token and chain can follow."""
     for number in range(MOST_OWN):
         witness = own_witness(canon, split, token, chain, number)
         if witness < 0:
             return False
-        if can_follow(store, grammar, canon, memo, packed, witness):
+        if can_follow(store, grammar, canon, packed, witness):
             return True
     return False
 
 
 @kernel
-def has_common_witness(store, grammar, canon, memo, packed, split):
-    """Whether a witness that is known for all tokens can follow; remembered as `is_safe` is."""
-    known = load_i64(memo_entry(memo, packed, split) + 8)
-    if known & IS_WITNESS_ASKED == 0:
-        known |= IS_WITNESS_ASKED
-        for number in range(MOST_COMMON):
-            witness = map_get(canon.witnesses, witness_key(split, ANY_TOKEN, NO_CHAIN) + number * NEXT)
-            if witness < 0:
-                break
-            if can_follow(store, grammar, canon, memo, packed, witness):
-                known |= HAS_WITNESS
-                break
-        if not has_stopped(store, grammar):
-            store_i64(memo_entry(memo, packed, split) + 8, known)
-    return known & HAS_WITNESS != 0
+def has_common_witness(store, grammar, canon, packed, split):
+    """Whether a witness that is known for all tokens can follow."""
+    for number in range(MOST_COMMON):
+        witness = map_get(canon.witnesses, witness_key(split, ANY_TOKEN, NO_CHAIN) + number * NEXT)
+        if witness < 0:
+            return False
+        if can_follow(store, grammar, canon, packed, witness):
+            return True
+    return False
