@@ -166,7 +166,6 @@ def forest(encoder: BpeEncoder, kinds: Kinds, uses: npt.NDArray[np.uint8]) -> Sl
         CANON.run_first: run_first.astype(np.int32),
         CANON.run_end: run_end.astype(np.int32),
         CANON.tree_first: first,
-        CANON.tree_end: end,
         CANON.order: order,
         CANON.order_kinds: order_kinds,
         CANON.odd: np.ascontiguousarray(odd),

@@ -32,13 +32,7 @@ from .ends import INSIDE_PLACE, has_stopped, is_safe
 from .positions import SPLIT_BITS
 from .search import CUT, FOLLOWS_ON, NOTHING_FOLLOWS, late_verdict, may_leave
 from .slots import CANON, REFUSED_SPLIT
-from .witnesses import (
-    MOST_OWN,
-    NO_WITNESS,
-    own_witness,
-    split_after_text,
-    witness_text,
-)
+from .witnesses import MOST_OWN, NO_WITNESS, own_witness, split_after_text, witness_text
 
 OF_PART = 1 << 61  # in a key: the answer is that of a part
 OF_BYTE = 1 << 60  # that of the lexer state after a first byte
@@ -158,12 +152,14 @@ def review_all(store, grammar, canon, state, split):
         return canon.tokens.address + known * 4
     canon.n_found = canon.n_doubtful = 0
     _review_trie(store, grammar, canon, state, split, 1, subtree_end(store.trie[0]), 0)
+    for i in range(2 * canon.n_doubtful):  # tokens whose lexeme ends alike here need not in another lexer state
+        canon.open_ends[i] = NO_WAY
     return _share_answer(store, grammar, canon, key)
 
 
 @kernel
 def review_byte(store, grammar, canon, state, split, byte):
-    """As `review_wide` for the tokens that begin with a byte; blanks before any key lead to one lexer state."""
+    """As `review_all` for the tokens that begin with a byte; blanks before any key lead to one lexer state."""
     key = OF_BYTE | store.states[next_state(store, state, byte)].anonymous << 24 | split << 8 | byte
     known = map_get(canon.inside, key)
     if known >= 0:
@@ -176,7 +172,7 @@ def review_byte(store, grammar, canon, state, split, byte):
 
 @kernel
 def review_part(store, grammar, canon, part, state, node, split):
-    """As `review_wide` for the tokens of a part (subtree_masks.py): below a node, reached in a lexer state."""
+    """As `review_all` for the tokens of a part (subtree_masks.py): below a node, reached in a lexer state."""
     key = OF_PART | part << 16 | split
     known = map_get(canon.inside, key)
     if known >= 0:

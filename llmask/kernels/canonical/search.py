@@ -12,8 +12,8 @@ An *end* is a place with a lexer state. What a search found is remembered as the
 the token before them; one search gives verdicts for all tokens that it exhausts. A continuation of up to seven bytes,
 with the split state after it where the word may end, is also remembered as a *witness* for its split state, token and
 chain (canonical/chains.py): in other places it is tried first, which is how a string with room for 49 characters
-learns from one with room for 50. One that can follow whatever the token before is, is remembered for
-all tokens: after blanks `" true"` before a boolean, `" {"` before an object.
+learns from one with room for 50. One that can follow whatever the token before is, is remembered for all tokens:
+after blanks `" true"` before a boolean, `" {"` before an object.
 
 From a bare row (mask/crossing.py) a search goes where all records lead; if some lead elsewhere, or the text may
 end after some, a search that finds nothing is not certain.
