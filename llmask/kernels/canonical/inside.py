@@ -28,11 +28,20 @@ from ..tables.kinds import MaskKind
 from ..tables.memory import ensure, load_i32, load_i64, store_i32, store_i64
 from ..vocabulary.trie_words import byte_of, depth_of, subtree_end, token_of
 from .chains import NO_CHAIN, chain_after
-from .ends import INSIDE_PLACE, has_stopped, is_safe
+from .ends import INSIDE_PLACE, has_stopped, is_safe, live_ascii, note_missing
 from .positions import SPLIT_BITS
-from .search import CUT, FOLLOWS_ON, NOTHING_FOLLOWS, late_verdict, may_leave
+from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, ends_next, fits_none, late_verdict, may_leave
 from .slots import CANON, REFUSED_SPLIT
-from .witnesses import MOST_OWN, NO_WITNESS, own_witness, split_after_text, witness_text
+from .witnesses import (
+    MOST_OWN,
+    NO_WITNESS,
+    guess_witness,
+    has_own_witness,
+    is_half,
+    own_witness,
+    split_after_text,
+    witness_text,
+)
 
 OF_PART = 1 << 61  # in a key: the answer is that of a part
 OF_BYTE = 1 << 60  # that of the lexer state after a first byte
@@ -57,6 +66,19 @@ def keep_found(owner, head, canon):
     return address
 
 
+@inline
+def _ends_after_character(store, canon, state, split, token):
+    """Whether the lexeme ends after the character in which a token ends, if its guessed end comes."""
+    witness = guess_witness(canon, split, token) if is_half(canon, split) else NO_WITNESS
+    if witness <= NO_WITNESS:
+        return False
+    text = witness_text(canon, witness)
+    while text != 0 and state != DEAD:
+        state = next_state(store, state, text & 0xFF)
+        text >>= 8
+    return state != DEAD and ends_next(store, canon, state)
+
+
 @kernel
 def verdict_inside(store, grammar, canon, reached, after, token, chain):
     """Whether a canonical continuation exists after a token that led to a lexer state, split state and chain.
@@ -66,9 +88,28 @@ def verdict_inside(store, grammar, canon, reached, after, token, chain):
     packed = pack(INSIDE_PLACE, reached)
     if chain & 1 == 0 and is_safe(store, grammar, canon, packed, after):
         return FOLLOWS_ON
+    if chain == NO_CHAIN and _ends_after_character(store, canon, reached, after, token):
+        return FOLLOWS_ON if has_own_witness(store, grammar, canon, packed, after, token, chain) else CUT
     if chain & 1 == 0 and may_leave(store, canon, reached, after):
         return CUT
+    if chain & 1 == 0 and ends_next(store, canon, reached):
+        return _verdict_of_end(store, canon, reached, after, token)
     return late_verdict(store, grammar, canon, canon, packed, after, token, chain)
+
+
+@kernel
+def _verdict_of_end(store, canon, reached, after, token):
+    """As `verdict_inside` where each byte that may come next ends the lexeme: do tokens fit that begin so?"""
+    if store.states[reached].accepts != 0:
+        return CUT
+    if load_i64(canon.fits + after * 8) == 0:
+        note_missing(canon, after)
+        return NEEDS_STATE
+    live = live_ascii(store, canon, reached)
+    for byte in range(128):
+        if load_i64(live + 8 * (byte >> 6)) >> (byte & 63) & 1 != 0 and not fits_none(store, canon, after, token, byte):
+            return CUT
+    return NOTHING_FOLLOWS
 
 
 @inline

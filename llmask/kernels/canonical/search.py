@@ -33,11 +33,12 @@ In: tables, an end, a split state, a token. Out: verdicts; `memo` is the grammar
 of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
 """
 
+from ..lexer.states import DEAD, next_state
 from ..machine.jit import inline, kernel
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.interning import map_get
 from ..tables.memory import ensure, get_u8, load_i32, load_i64, load_u8, store_i64
-from ..vocabulary.trie_words import token_of
+from ..vocabulary.trie_words import subtree_end, token_of
 from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .ends import (
     INSIDE_PLACE,
@@ -48,6 +49,7 @@ from .ends import (
     has_stopped,
     is_bare,
     is_safe,
+    live_ascii,
     live_word,
     might_stop,
     names_ordinary,
@@ -83,6 +85,8 @@ DECIDED = FOUND_ONE | LEAVES
 
 FRAME = 7  # int64 of `search_walk`: an end, the next child of its node, the end of these, the bytes that are looked at
 FEW_CHILDREN = 8
+MOST_ENDING = 4
+MOST_ASKED = 1024  # nodes of the trie below a byte
 ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
 MOST_ENTRIES = 128
 
@@ -149,6 +153,20 @@ def may_leave(store, canon, state, split):
     return load_i64(canon.word_ends + split * 16) | load_i64(canon.word_ends + split * 16 + 8) != 0
 
 
+@inline
+def ends_next(store, canon, state):
+    """Whether each byte that may come next, few ones, ends the lexeme."""
+    low, high = load_i64(live_ascii(store, canon, state)), load_i64(live_ascii(store, canon, state) + 8)
+    n = 0
+    for byte in range(128):
+        if (low if byte < 64 else high) >> (byte & 63) & 1 != 0:
+            n += 1
+            target = next_state(store, state, byte)
+            if n > MOST_ENDING or target == DEAD or store.states[target].finished == 0:
+                return False
+    return n != 0 and live_word(store, canon, state, state, 2) | live_word(store, canon, state, state, 3) == 0
+
+
 @kernel
 def _write_frame(store, grammar, canon, frame, packed, node):
     """Write the frame of a node that was reached."""
@@ -210,6 +228,21 @@ def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
         return n_entries | WAS_CUT
     write_entry(canon, n_entries & (MOST_ENTRIES - 1), reached, after, token, following, entry, end)
     return n_entries + 1
+
+
+@kernel
+def fits_none(store, canon, split, before, byte):
+    """Whether no token that begins with a byte fits the token before, as far as that was looked at."""
+    node = load_i32(canon.root_child + byte * 4)
+    end = subtree_end(store.trie[node])
+    if end - node > MOST_ASKED:
+        return False
+    while node < end:
+        token = token_of(store.trie[node])
+        if token >= 0 and split_after(canon, split, before, NO_CHAIN, token) != REFUSED_SPLIT:
+            return False
+        node += 1
+    return True
 
 
 @kernel
