@@ -6,7 +6,6 @@
     chains.py     words that are tokens, and what merging would make of them
     states.py     what has to be known of the text so far, and what may follow it by the splitter and by merges
     matcher.py    a sequence
-    phases.py     where tokens end: between characters, inside of one, or of an escape
 
 In: nothing. Out: nothing. Cost: none.
 """

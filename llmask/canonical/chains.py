@@ -7,13 +7,14 @@ word is such a chain (kernels/canonical/chains.py): a node in the tree of chains
 Where the splitter has not decided whether the word ends before a token, there is a *fork*: as far as it ends there the
 token begins a chain, as far as it goes on the token goes on in one.
 
-    "   ula"   `\s+(?!\S)` takes two of three blanks, and " ula" is a word. Behind "  ", " " the second token is of a
+    "   ula"   `\s+(?!\S)` takes two of three blanks, and " ula" is a word. After "  ", " " the second token is of a
                word with the first if more blanks come; if a letter comes it begins a word, and the chain " ", "ula",
                "ş" of the token " ulaş".
 
-Behind a fork there are several *parts*: split states, each a part of what the splitter guesses, with the nodes where a
-chain would be. They have a number as nodes do, behind those. If a chain is complete in one part the word must go on as
-far as that part is concerned, which rows of the splitter's automaton say (`row_going_on` in splitting.py).
+After a fork there are several *parts*: split states, each a part of what the splitter guesses, with the nodes where a
+chain would be. They are numbered as nodes are, after the last of these. If a chain is complete in one
+part the word must go on as far as that part is concerned, which rows of the splitter's automaton say (`row_going_on`
+in splitting.py).
 
 In: a BPE encoder, an automaton. Out: slots of the table of split states. Cost: 0.1 s for 588 words of Llama 3.
 """
@@ -31,8 +32,7 @@ from ..kernels.canonical.chains import NO_CHAIN
 from ..kernels.canonical.positions import BEFORE_BITS, SPLIT_BITS
 from ..kernels.canonical.slots import CANON, REFUSED_SPLIT
 from ..kernels.canonical.split import BREAKS, DEAD, FITS, INSIDE, REFUSED, START
-from .neighbours import LONE
-from .phases import Slots
+from .neighbours import LONE, Slots
 
 if TYPE_CHECKING:
     from ..encoders.bpe import BpeEncoder
@@ -146,9 +146,9 @@ class Chains:
             if not reached:
                 continue
             if breaks == REFUSED and reached[0][0] == fits:  # there are no other guesses
-                behind = self._reach(fits, frozenset(reached), reached[0][1] in ends)
+                chain_there = self._reach(fits, frozenset(reached), reached[0][1] in ends)
                 if chain >> 1 >= len(below):
-                    self._forks[place.state, chain, token] = fits, behind
+                    self._forks[place.state, chain, token] = fits, chain_there
                 continue
             parts = {(state, node) for state, node in reached if below[node]}
             if breaks != REFUSED and token in below[0]:
@@ -156,8 +156,8 @@ class Chains:
             for state, node in reached:
                 fits = self._automaton.row_going_on(fits, state) if node in ends else fits
             self._automaton.find_rows()
-            behind = self._reach(fits, frozenset(parts)) if fits != DEAD else NO_CHAIN
-            self._forks[place.state, chain, token] = fits, behind
+            chain_there = self._reach(fits, frozenset(parts)) if fits != DEAD else NO_CHAIN
+            self._forks[place.state, chain, token] = fits, chain_there
 
     def _reach(self, state: int, parts: frozenset[Part], must_go_on: bool = False) -> int:
         """The chain of a place, from where it has to be gone on later."""
@@ -197,9 +197,9 @@ class Chains:
         root = np.zeros(n_vocab, np.int32)
         root[tokens[: first[1]]] = following[: first[1]]
         forks = {
-            (chain << BEFORE_BITS | token) << SPLIT_BITS | number_of(state): behind << SPLIT_BITS
+            (chain << BEFORE_BITS | token) << SPLIT_BITS | number_of(state): chain_there << SPLIT_BITS
             | (REFUSED_SPLIT if after == DEAD else number_of(after))
-            for (state, chain, token), (after, behind) in self._forks.items()
+            for (state, chain, token), (after, chain_there) in self._forks.items()
         }
         return {
             CANON.chain_root: root,

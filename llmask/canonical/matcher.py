@@ -4,7 +4,7 @@ A mark is the context (kernels/canonical/positions.py). What is known of a posit
 known masks are written, and known tokens taken, by compiled code alone. Where tables of split states are missing
 (states.py, made in Python: some dozens a store) compiled code asks for them.
 
-In: a sequence, token ids. Out: masks. Cost: 0.6 us a mask and token besides those of the grammar when the position is
+In: a sequence, token ids. Out: masks. Cost: 0.6 us a mask and token besides what the grammar costs when the position is
 known; a new one some microseconds (kernels/canonical/review.py).
 """
 

@@ -1,7 +1,7 @@
 """Names of user-defined tokens, which are cut out of a text before it is split: what ordinary tokens must not spell.
 
-The texts between names are encoded by themselves. So a canonical sequence has the token itself where its name stands,
-and the text ends before it and begins anew behind it. That is simple where names stand apart: where none is a part of
+The texts between names are encoded by themselves. So a canonical sequence has the token itself in place of its name,
+and the text ends before it and begins anew after it. That is simple where names keep apart: where none is a part of
 another, and none ends as another begins. Then every occurrence is cut out, in whatever order they are looked for.
 
     "[PAD1]", "[PAD2]"   apart; an automaton (A. Aho, M. Corasick, "Efficient string matching", 1975) reads the text,
@@ -27,9 +27,9 @@ MOST_CHARACTERS = 500_000  # of all names
 
 
 def name_table(names: list[list[int]], n_classes: int) -> npt.NDArray[np.int32] | None:
-    """int32[n_states, n_classes]: the state behind a character, or COMPLETE; state 0 is the beginning of a text.
+    """int32[n_states, n_classes]: the state after a character, or COMPLETE; state 0 is the beginning of a text.
 
-    None: the names do not stand apart. A name is the classes of its characters.
+    None: the names do not keep apart. A name is the classes of its characters.
 
     Raises
     ------

@@ -11,7 +11,7 @@ In: a BPE encoder. Out: slots of the table of split states. Cost: 0.3 s once a t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ from ..kernels.canonical import split as canonical_split
 from ..kernels.canonical.slots import CANON, NO_RUN, ODD_KIND
 from ..kernels.encoders import bpe_pairs
 from ..kernels.encoders.encoder_slots import EncoderSlot
-from .phases import Slots, characters_of_tokens
 
 if TYPE_CHECKING:
     from ..tokenizer.tokenizer import Tokenizer
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 # of a token: no encoding has it, merging makes it, it is a word of its own, it is cut out of texts by its name
 NEVER, MERGED, LONE, NAMED = range(4)
 MOST_ODD = 400_000  # pairs of tokens that are asked for one by one
+Slots = dict[int, npt.NDArray[Any]]  # arrays by the slot of their address
 
 
 def is_text(data: bytes) -> bool:
@@ -61,8 +61,7 @@ class Kinds:
     Attributes
     ----------
     of_token : uint16[n_vocab].
-    first, tokens : int32: the tokens of kind k are `tokens[first[k] : first[k + 1]]`, those of few
-        characters first.
+    first, tokens : int32: the tokens of kind k are `tokens[first[k] : first[k + 1]]`.
     samples : int32[n_kinds], a token of each.
     starts : int64[n_kinds, 4], the bits of their first bytes.
     n_continuing : kinds below are single tokens that begin inside of a character.
@@ -101,7 +100,7 @@ class Kinds:
         n_kinds = int(kinds.max()) + 1
         assert n_kinds <= np.iinfo(np.uint16).max
         self.of_token = kinds.astype(np.uint16)
-        self.tokens = np.lexsort((characters_of_tokens(tokenizer), kinds)).astype(np.int32)
+        self.tokens = np.argsort(kinds, kind="stable").astype(np.int32)
         self.first = np.searchsorted(kinds[self.tokens], np.arange(n_kinds + 1)).astype(np.int32)
         self.samples = self.tokens[self.first[:-1]]
         begins = np.zeros((n_kinds, 256), bool)
@@ -167,7 +166,6 @@ def forest(encoder: BpeEncoder, kinds: Kinds, uses: npt.NDArray[np.uint8]) -> Sl
         CANON.run_first: run_first.astype(np.int32),
         CANON.run_end: run_end.astype(np.int32),
         CANON.tree_first: first,
-        CANON.tree_end: end,
         CANON.order: order,
         CANON.order_kinds: order_kinds,
         CANON.odd: np.ascontiguousarray(odd),

@@ -37,13 +37,13 @@ class SplitAutomaton:
     ----------
     class_of_code_point : uint8[1114112], with `class_index` and `class_blocks` as pretokenize_scan.py reads them.
     n_classes : how many there are.
-    rows : int32[n_rows, n_classes, N_MARKS], the row behind a character with a mark; DEAD, START.
+    rows : int32[n_rows, n_classes, N_MARKS], the row after a character with a mark; DEAD, START.
     may_end : bool[n_rows], whether the text may end.
-    ends : bool[n_rows, N_ASCII], the characters that end the word in a way that leaves all texts behind them possible.
+    ends : bool[n_rows, N_ASCII], the characters that end the word and leave all texts after them possible.
 
     Raises
     ------
-    VocabularyError : names that do not stand apart.
+    VocabularyError : names that do not keep apart.
     LimitExceeded : there are too many rows.
     """
 
@@ -53,7 +53,7 @@ class SplitAutomaton:
         self._find_classes(splitter, "".join(sorted(set("".join(names)))))
         self._table = self._table_of(names)
         graph = guess_graph(automaton)
-        self._n_guesses = len(graph.edges)  # behind these lie the same, of which the word must not end yet
+        self._n_guesses = len(graph.edges)  # then the same again, where the word must not end yet
         going_on = [[[edge for edge in line if not edge[0]] for line in lines] for lines in graph.edges]
         self._edges = graph.edges + going_on
         self._may_end = graph.may_end + [False] * self._n_guesses
@@ -91,13 +91,13 @@ class SplitAutomaton:
             guesses, place = self._states[len(self._lines)]
             lines = []
             for number, plain in enumerate(self._plain_class):
-                behind = int(self._table[place, number]) if len(self._table) > 1 else 0
+                place_after = int(self._table[place, number]) if len(self._table) > 1 else 0
                 ending = frozenset(to for guess in guesses for ends, to in self._edges[guess][plain] if ends)
                 going_on = frozenset(to for guess in guesses for ends, to in self._edges[guess][plain] if not ends)
                 line = [DEAD] * N_MARKS
                 for mark, found in ((FITS, ending | going_on), (BREAKS, ending), (INSIDE, going_on)):
-                    if behind != COMPLETE:
-                        line[mark] = self._row_of((found, behind))
+                    if place_after != COMPLETE:
+                        line[mark] = self._row_of((found, place_after))
                 lines.append(line)
             self._lines.append(lines)
         self.rows = np.array(self._lines, np.int32)
@@ -105,7 +105,7 @@ class SplitAutomaton:
         self.ends = self._find_ends()
 
     def _find_classes(self, splitter: Splitter, characters: str) -> None:
-        """Classes of characters: those of the splitter, and one for each character of a name."""
+        """Classes of characters: the splitter's, and one for each character of a name."""
         assert splitter.automaton is not None
         self._plain_class = list(range(splitter.n_classes))
         self.class_of_code_point = splitter.class_of_code_point

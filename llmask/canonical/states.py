@@ -9,11 +9,11 @@ far a canonical sequence keeps
     a chain            where a whole word that is a token is that token whatever the merges say (`ignore_merges`): how
                        far the word so far is one that merging would spell otherwise; it must not end so (chains.py)
 
-A user-defined token, which is cut out of the text by its name, may stand where the text before it may end, and what is
-behind it begins anew.
+A user-defined token, which is cut out of the text by its name, may come where the text before it may end, and the text
+after it begins anew.
 
 Three tables a state say to which state every kind of token leads: if it is compatible with the token before, if not,
-and if it must not end the word. Those of states outside of characters, some dozens, are made at once; the others, some
+and if it must not end the word. States outside of characters, some dozens, have theirs at once; the others, some
 ten thousand in all, when a kernel needs them. All stores of a tokenizer share them; what kernels find with them lies in
 a table of each store (kernels/canonical/slots.py) and is written under its lock.
 
@@ -41,8 +41,7 @@ from ..kernels.machine import jit
 from ..kernels.machine.constants import MAX_TOKEN_BYTES
 from ..kernels.table import Table
 from .chains import Chains, ChainTree
-from .neighbours import LONE, MERGED, NAMED, Kinds, forest, is_text, uses_of
-from .phases import Slots, phase_slots
+from .neighbours import LONE, MERGED, NAMED, Kinds, Slots, forest, is_text, uses_of
 from .splitting import N_ASCII, SplitAutomaton
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ MOST_STATES = 60_000  # a state is a uint16 in the tables
 SHARED_BYTES = 64 * 2**20
 BUDGET = 400_000  # trie nodes of one search
 INSIDE_BUDGET = 20_000
-MOST_CANDIDATES = 8_000  # tokens of a lexer state that are led through the lexer; the trie takes as long
 Key = tuple[int, int, int, int]  # row, how many bytes of a partial character, these, its mark
 PLAIN = tuple(byte for byte in range(32, 127) if byte not in b'"\\')  # what may stand in a string of JSON
 
@@ -129,7 +127,6 @@ class SplitStates:
             CANON.reachable: reachable,
             CANON.root_child: root_child,
             CANON.splitter: self._splitter,
-            **phase_slots(tokenizer),
             **self.kinds.slots(),
             **forest(encoder, self.kinds, self.uses),
             CANON.word_ends: self.ends,
@@ -153,7 +150,7 @@ class SplitStates:
         self._slots |= chains.slots(len(self.uses), self._number_of)
 
     def _enter_rows(self) -> None:
-        """Make the states outside of characters, whose numbers are those of rows."""
+        """Make the states outside of characters, numbered as rows are."""
         automaton = self.automaton
         n_rows = len(self._rows)
         for row in range(n_rows):
@@ -192,13 +189,9 @@ class SplitStates:
             (CANON.shared_bytes, SHARED_BYTES),
             (CANON.budget, BUDGET),
             (CANON.inside_budget, INSIDE_BUDGET),
-            (CANON.most_candidates, MOST_CANDIDATES),
             (CANON.n_kinds, len(self.kinds.samples)),
             (CANON.n_continuing, self.kinds.n_continuing),
             (CANON.longest_token, int(np.diff(self._token_offsets).max())),
-            (CANON.n_half_tokens, len(self._slots[CANON.half_tokens])),
-            (CANON.n_not_plain, len(self._slots[CANON.not_plain])),
-            (CANON.n_open_tokens, len(self._slots[CANON.open_tokens])),
             (CANON.n_order, len(self._slots[CANON.order])),
             (CANON.n_chains, len(self._slots.get(CANON.chain_next, ()))),
             (CANON.n_forks, len(self._slots.get(CANON.forks, ()))),
@@ -238,10 +231,10 @@ class SplitStates:
         n = kinds.n_continuing if is_partial else len(kinds.samples)
         table, starts = np.empty((N_MARKS, n), np.uint16), self.starts[state]
         partial = np.empty((N_MARKS * n, 2), np.int64)
-        behind_name = START if self.may_end[state] else REFUSED_SPLIT
+        after_name = START if self.may_end[state] else REFUSED_SPLIT
         splitter, fields = self._splitter.ctypes.data, np.array(key, np.int64)
         n_partial = canonical_split.split_kinds(
-            splitter, fields.ctypes.data, kinds.samples[:n], self.uses, self._cases[:n], behind_name, table,
+            splitter, fields.ctypes.data, kinds.samples[:n], self.uses, self._cases[:n], after_name, table,
             kinds.starts[:n], starts, partial,
         )  # fmt: skip
         known, (places, packed) = self._known, partial[:n_partial].T
@@ -321,8 +314,8 @@ class SplitStates:
         """The first bytes of a character, of all that the splitter does not tell apart the first that were seen; the
         classes of the characters that begin so.
 
-        Every byte is a token, so there are as many as characters; but most blocks of characters are of one class. Those
-        behind which not every byte may follow (E0, ED), and those that begin no character, are like no others.
+        Every byte is a token, so there are as many as characters; but most blocks of characters are of one class. First
+        bytes after which not every byte may come (E0, ED), and bytes that begin no character, are like no others.
         """
         known = self._partials.get((partial, n_bytes))
         if known is not None:

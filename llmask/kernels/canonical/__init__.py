@@ -11,7 +11,7 @@ that do not merge with the last one; `dead` are those after which every grammati
     pairs       all tokens that are incompatible with a given one       last_byte, following   masks of followers
     ends        places with a lexer state, and bytes that end the word there
     search      whether a canonical continuation exists                 witnesses              short ones, tried first
-    sure, inside   what lexer states alone say of tokens                listings               where the others lead
+    inside      what lexer states alone say of tokens                   listings               where the others lead
     dead        tokens that nothing canonical can follow
     positions, review, steps    masks put together; the position after a token
 """

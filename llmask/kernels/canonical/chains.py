@@ -37,7 +37,7 @@ def goes_on(canon, split, token):
 
 @inline
 def _fork(canon, split, chain, token):
-    """Where a fork leads, or -1: there is none."""
+    """Where a fork leads, or -1 without one."""
     key = (chain << BEFORE_BITS | token) << SPLIT_BITS | split
     low, high = 0, canon.n_forks
     while low < high:

@@ -7,10 +7,10 @@ lexeme's end lie in listings with the ends to which they lead (canonical/listing
 a table for every token and little more. What holds for a bare row holds for all its records.
 
     answer    n, m, m tokens that nothing can follow, n groups of tokens that are to be looked at
-    group     n, n tokens that lead to one lexer state and one split state, in chains or not
+    group     n, a witness or NO_WAY, n tokens whose lexeme ends alike (`_way_out` in canonical/inside.py)
 
-Before the value of a member 350 tokens of blanks may come (Llama 3), which lead to 60 lexer states: they are looked at
-in groups, with one walk for each.
+Before the value of a member 350 tokens of blanks may come (Llama 3), which lead to 60 lexer states: one token of a
+group is asked for all, as what comes after the lexeme is the same.
 
 In: tables, a configuration with a mask, a split state. Out: lists in `tokens`. Cost: 5 ns a token and split state, 60
 ns an end; tokens without a quick answer as canonical/search.py says.
@@ -20,29 +20,31 @@ from ..lexeme_masks.trie_walk import has_bit, set_bit
 from ..lexer.states import DEAD
 from ..machine.jit import inline, kernel
 from ..machine.raw import take_bit as clear_bit
-from ..mask.configurations import REFUSED, pack
+from ..mask.configurations import pack
 from ..mask.crossing import NO_END
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
-from ..tables.memory import ensure, load_i32, load_i64, put_i64, store_i64
+from ..tables.memory import ensure, load_i32, load_i64, put_i64
+from ..values.parse_states import FIRST_TRACKED
 from .chains import NO_CHAIN, chain_after, look_up, split_after
-from .ends import go_on_from_last, has_stopped, is_bare, is_certain, is_safe, live_word, names_ordinary
+from .ends import has_stopped, is_bare, is_certain, is_safe, live_word, names_ordinary
 from .inside import (
+    NO_WAY,
     OF_BYTES,
-    WALKS_TRIE,
+    TOO_LITTLE,
     keep_answer,
     keep_found,
     leave_open,
+    review_all,
     review_byte,
     review_part,
-    review_wide,
 )
 from .listings import PART_BYTES, after_first, has_bytes, listed_token, listing_of, parts_of
 from .positions import before_of, chain_of, split_of
 from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
 from .slots import CANON, REFUSED_SPLIT
-from .witnesses import has_common_witness
+from .witnesses import NO_WITNESS, can_follow
 
 ANSWER_BYTES = 8
 
@@ -70,24 +72,6 @@ def start_of(grammar, configuration):
     return pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
 
 
-@kernel
-def walk_to(store, grammar, canon, configuration, last, n_valid, token):
-    """Where a token of a configuration leads, or REFUSED; and how many of its bytes `walk` has then.
-
-    The same of the token before is `last` and `n_valid`: most tokens have their first bytes from that one.
-    """
-    start = start_of(grammar, configuration)
-    if names_ordinary(store, grammar, start):
-        return after_first(store, grammar, configuration, token), 0
-    if not has_bytes(store, token):
-        return REFUSED, 0
-    stack = canon.walk.address
-    store_i64(stack, start)
-    went_on = go_on_from_last(store, grammar, stack, last, n_valid, token)
-    n_valid = went_on >> 1
-    return (load_i64(stack + n_valid * 8) if went_on & 1 != 0 else REFUSED), n_valid
-
-
 @inline
 def _look_at(store, grammar, canon, packed, split, token, after):
     """Enter a token that led to an end in `found` if nothing follows it; its verdict."""
@@ -99,27 +83,37 @@ def _look_at(store, grammar, canon, packed, split, token, after):
 
 
 @kernel
-def _look_at_groups(store, grammar, canon, configuration, split, group, n_groups):
-    """As `_look_at` for the tokens of groups at an address: the worst verdict."""
-    last, n_valid, result = 0, 0, FOLLOWS_ON
-    is_named = names_ordinary(store, grammar, start_of(grammar, configuration))
+def _look_at_groups(store, grammar, canon, configuration, split, group, n_groups, is_named):
+    """As `_look_at` for the tokens of groups at an address: the worst verdict. `is_named`: see `find_removed`."""
+    result = FOLLOWS_ON
     for _ in range(n_groups):
-        n, token = load_i32(group), load_i32(group + 4)
-        after = look_up(canon, CANON.fits, split, token)
-        packed, n_valid = walk_to(store, grammar, canon, configuration, last, n_valid, token)
-        last = token
-        is_led = packed >= 0 and not is_named and chain_after(canon, split, after, NO_CHAIN, token) == NO_CHAIN
-        is_led = is_led and has_common_witness(store, grammar, canon, grammar, packed, after)
-        for i in range(0 if is_led else n):
-            token = load_i32(group + 4 + i * 4)
-            if is_named:
-                packed = after_first(store, grammar, configuration, token)
+        n, way = load_i32(group), load_i32(group + 4)
+        for i in range(n):
+            token = load_i32(group + 8 + i * 4)
+            after = look_up(canon, CANON.fits, split, token)
+            packed = after_first(store, grammar, configuration, token)
+            if i == 0 and packed >= 0 and not is_named and _gets_out(store, grammar, canon, packed, after, way):
+                break
             if packed >= 0:
                 result = max(result, _look_at(store, grammar, canon, packed, split, token, after))
-        group += 4 + n * 4
+        group += 8 + n * 4
         if has_stopped(store, grammar):
             return NEEDS_STATE
     return result
+
+
+@inline
+def _gets_out(store, grammar, canon, packed, after, way):
+    """Whether a byte after the lexeme ends the word at an end, or where the witness `way` leads from there.
+
+    What is to come after a lexeme that is recorded depends on what a token spells.
+    """
+    is_recorded = packed >> 32 >= FIRST_TRACKED and store.states[packed & 0xFFFFFFFF].accepts != grammar.ignored
+    if way == NO_WAY or is_recorded:
+        return False
+    if way == NO_WITNESS:
+        return is_safe(store, grammar, canon, packed, after)
+    return can_follow(store, grammar, canon, packed, way)
 
 
 @kernel
@@ -130,7 +124,7 @@ def _look_at_listing(store, grammar, canon, configuration, split):
     for i in range(load_i32(listing)):
         token, packed = listed_token(listing, i)
         after = look_up(canon, CANON.fits, split, token)
-        if after == REFUSED_SPLIT or (packed != NO_END and is_safe(store, grammar, canon, grammar, packed, after)):
+        if after == REFUSED_SPLIT or (packed != NO_END and is_safe(store, grammar, canon, packed, after)):
             continue
         if packed == NO_END or is_bare(packed):
             packed = after_first(store, grammar, configuration, token)
@@ -159,10 +153,10 @@ def _review_bare(store, grammar, canon, base, split):
         found = CUT
         if packed != NO_END and is_certain(grammar, packed):
             found = _look_at(store, grammar, canon, packed, split, token, after)
-        elif packed != NO_END and is_safe(store, grammar, canon, grammar, packed, after):
+        elif packed != NO_END and is_safe(store, grammar, canon, packed, after):
             found = FOLLOWS_ON
         if found == CUT:
-            leave_open(canon, token, i)
+            leave_open(canon, token, NO_WAY, NO_WAY)
         is_missing = is_missing or found == NEEDS_STATE
     if is_missing or has_stopped(store, grammar):
         return 0
@@ -181,8 +175,8 @@ def _enter_answer(canon, n, answer):
 @kernel
 def _find_inside(store, grammar, canon, state, split):
     """As `_find_answers` for what a lexer state says of the tokens inside of its lexeme."""
-    answer, n, live = review_wide(store, grammar, canon, state, split), 0, 0
-    if answer != WALKS_TRIE:
+    answer, n, live = review_all(store, grammar, canon, state, split), 0, 0
+    if answer != TOO_LITTLE:
         return _enter_answer(canon, 0, answer)
     key = OF_BYTES | state << 16 | split
     known = map_get(canon.inside, key)
@@ -250,7 +244,8 @@ def find_removed(store, grammar, canon, configuration, split):
         for j in range(0 if is_named else n_dead):
             append(canon, CANON.found, CANON.n_found, load_i32(answer + 8 + j * 4))
         groups = answer + 8 + n_dead * 4
-        worst = max(worst, _look_at_groups(store, grammar, canon, configuration, split, groups, n_groups))
+        found = _look_at_groups(store, grammar, canon, configuration, split, groups, n_groups, is_named)
+        worst = max(worst, found)
     worst = max(worst, _look_at_listing(store, grammar, canon, configuration, split))
     if worst == NEEDS_STATE or has_stopped(store, grammar):
         return 0
@@ -279,11 +274,9 @@ def consider_again(store, grammar, canon, configuration, context, removed, n_mix
     for j in range(n_again):
         clear_bit(bits, canon.doubtful[j])
     result = CUT if load_i32(removed) != 0 else FOLLOWS_ON
-    last, n_valid = 0, 0
     for j in range(n_again):
         token = canon.doubtful[j]
-        packed, n_valid = walk_to(store, grammar, canon, configuration, last, n_valid, token)
-        last = token
+        packed = after_first(store, grammar, configuration, token)
         if packed < 0:
             continue
         if j < n_mixed:

@@ -1,7 +1,7 @@
 """Ends: places with a lexer state, where a token led; which bytes go on from there, and which one ends the word.
 
 With INSIDE_PLACE for a place an end is a lexer state alone. A byte that ends the word is found among the ASCII bytes
-that the lexer state takes, or that the lexer state behind the lexeme takes: few states, many ends.
+that the lexer state takes, or the lexer state after the lexeme: few states, many ends.
 
 In: tables, an end, a split state. Out: ends, bytes. Cost: 10 ns a byte; 30 ns a byte that ends the word.
 """
@@ -15,11 +15,10 @@ from ..parser.goto import goto
 from ..parser.token_terminals import NAMES_ORDINARY, names_special
 from ..parser.tracked_goto import ROW_BITS, untracked_goto
 from ..parser.tracked_values import MAY_REPEAT
-from ..regex.class_maps import class_of
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
-from ..tables.interning import map_get, map_put, mix
-from ..tables.memory import ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64, store_u8
+from ..tables.interning import map_get, map_put
+from ..tables.memory import ensure, load_i32, load_i64, load_u8, store_i64
 from ..values.parse_states import FIRST_TRACKED, MOST_ROWS, is_left_out, row_of
 from .slots import CANON
 
@@ -27,11 +26,6 @@ NO_BYTE = 0  # otherwise a byte + 1
 LIVE_FIELDS = 3
 INSIDE_PLACE = (1 << 31) - 1  # no place has this number
 MAY_STOP = 257
-ONE_LESS, EIGHT_LESS = (1 << 63) - 1, (1 << 56) - 1  # what shifts leave of a word
-MEMO_ENTRIES = 1 << 11  # the last ends that were asked for
-MEMO_BYTES = 16
-IS_ASKED, IS_SAFE, IS_WITNESS_ASKED, HAS_WITNESS = 1, 2, 4, 8
-MEMO_BITS = 4
 MOST_MISSING = 64
 _FLAGS = {name: bit for name, (_, bit) in GRAMMAR.record("rows").flags.items()}
 ACCEPTS, TAKES_TOKENS = _FLAGS["accepts"], _FLAGS["takes_tokens"]  # flags of rows
@@ -40,19 +34,12 @@ UNCERTAIN = _FLAGS["is_tentative"] | OPEN  # what may come depends on texts
 
 
 @inline
-def _find_live(store, canon, words, state, first):
-    """Write two words: which of 128 bytes from `first` on a lexer state takes; each class of bytes is asked once."""
-    class_map = store.states[state].map
-    known = ensure(canon, CANON.text_room, 256)
-    fill_bytes(known, 256, 0)
+def _find_live(store, words, state, first):
+    """Write two words: which of 128 bytes from `first` on a lexer state takes."""
     for word in range(2):
         bits = 0
         for bit in range(64):
-            byte = first + 64 * word + bit
-            byte_class = class_of(store, class_map, byte)
-            if load_u8(known + byte_class) == 0:
-                store_u8(known + byte_class, 1 if next_state(store, state, byte) == DEAD else 2)
-            bits |= (load_u8(known + byte_class) >> 1) << bit
+            bits |= (0 if next_state(store, state, first + 64 * word + bit) == DEAD else 1) << bit
         store_i64(words + 8 * word, bits)
 
 
@@ -66,7 +53,7 @@ def _live(store, canon, slot, state, first):
     """Address of two words: which of 128 bytes from `first` on a lexer state takes without ending a lexeme before."""
     at = _entry(canon, slot, state)
     if load_i64(at) == 0:
-        _find_live(store, canon, at + 8, state, first)
+        _find_live(store, at + 8, state, first)
         if store.exceeded == 0:
             store_i64(at, 1)
     return at + 8
@@ -79,14 +66,14 @@ def live_ascii(store, canon, state):
 
 
 @kernel
-def live_word(store, canon, state, behind, word):
+def live_word(store, canon, state, outer, word):
     """Bits of the bytes 64 * `word` and on that may come next, and of some that turn out not to.
 
-    `behind` see `state_after_lexeme`.
+    `outer` see `state_after_lexeme`.
     """
     slot, first, at = (CANON.live_high, 128, 8 * word - 16) if word >= 2 else (CANON.live_ascii, 0, 8 * word)
     bits = load_i64(_live(store, canon, slot, state, first) + at)
-    return bits if behind == state else bits | load_i64(_live(store, canon, slot, behind, first) + at)
+    return bits if outer == state else bits | load_i64(_live(store, canon, slot, outer, first) + at)
 
 
 @inline
@@ -177,36 +164,6 @@ def go_token(store, grammar, packed, token):
 
 
 @inline
-def n_shared_bytes(store, last, n_valid, token):
-    """How many of the first `n_valid` bytes of a token another one begins with."""
-    offsets, data = store.token_offsets.address, store.token_data.address
-    before, first = load_i32(offsets + last * 4), load_i32(offsets + token * 4)
-    n_bytes = load_i32(offsets + token * 4 + 4) - first
-    n = 0
-    while n < min(n_valid, n_bytes) and load_u8(data + first + n) == load_u8(data + before + n):
-        n += 1
-    return n
-
-
-@kernel
-def go_on_from_last(store, grammar, stack, last, n_valid, token):
-    """Bytes of a token that go on, where those of the token before it are known: packed as `n << 1 | all of them`.
-
-    `stack` has the start and then the ends behind the first `n_valid` bytes of token `last`, and gets those of `token`.
-    """
-    offsets, data = store.token_offsets.address, store.token_data.address
-    first, end = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
-    n = n_shared_bytes(store, last, n_valid, token)
-    while first + n < end:
-        reached = go(store, grammar, load_i64(stack + n * 8), load_u8(data + first + n))
-        if reached < 0:
-            return n << 1
-        n += 1
-        store_i64(stack + n * 8, reached)
-    return n << 1 | 1
-
-
-@inline
 def has_stopped(store, grammar):
     """Whether a limit was reached, so that nothing that was found may be remembered."""
     return store.exceeded != 0 or grammar.exceeded != 0
@@ -243,7 +200,7 @@ def end_of(memo, packed):
 
 @inline
 def state_after_lexeme(store, grammar, packed):
-    """The lexer state behind the lexeme, where it may end here; otherwise the state itself."""
+    """The lexer state after the lexeme, where it may end here; otherwise the state itself."""
     state = packed & 0xFFFFFFFF
     scanned = store.states[state].accepts
     if packed >> 32 == INSIDE_PLACE or scanned == 0:
@@ -308,16 +265,11 @@ def _goes(store, grammar, packed, byte):
 
 
 @inline
-def _first_that_goes(store, grammar, packed, bits, byte):
-    """The first of some bytes that may come next, + 1, or NO_BYTE; bit i of `bits` stands for `byte` + i."""
-    while bits != 0:
-        while bits & 0xFF == 0:
-            bits = (bits >> 8) & EIGHT_LESS
-            byte += 8
-        if bits & 1 != 0 and _goes(store, grammar, packed, byte):
+def _first_that_goes(store, grammar, packed, bits, first):
+    """The first of some bytes that may come next, + 1, or NO_BYTE; bit i of `bits` is that of `first` + i."""
+    for byte in range(first, first + 64 if bits != 0 else first):
+        if bits >> (byte & 63) & 1 != 0 and _goes(store, grammar, packed, byte):
             return byte + 1
-        bits = (bits >> 1) & ONE_LESS
-        byte += 1
     return NO_BYTE
 
 
@@ -328,40 +280,11 @@ def first_of_both(store, grammar, packed, low, high):
     return found if found != NO_BYTE else _first_that_goes(store, grammar, packed, high, 64)
 
 
-@inline
-def memo_entry(memo, packed, split):
-    """Address of what is remembered of an end and a split state: the end, the split state with bits; empty if new.
-
-    The last ones that were asked for are remembered.
-    """
-    at = ensure(memo, GRAMMAR.safe_ends, MEMO_ENTRIES * MEMO_BYTES)
-    at += (mix(packed, split) & (MEMO_ENTRIES - 1)) * MEMO_BYTES
-    if load_i64(at) != packed + 1 or load_i64(at + 8) >> MEMO_BITS != split:
-        store_i64(at, packed + 1)
-        store_i64(at + 8, split << MEMO_BITS)
-    return at
-
-
-@inline
-def is_safe(store, grammar, canon, memo, packed, split):
-    """Whether `safe_byte` finds something for an end; remembered in `memo`: the grammar's table, or for lexer states
-    that of split states.
-    """
-    known = load_i64(memo_entry(memo, packed, split) + 8)
-    if known & IS_ASKED == 0:
-        known = split << MEMO_BITS | IS_ASKED
-        if safe_byte(store, grammar, canon, packed, split) != NO_BYTE:
-            known |= IS_SAFE
-        if not has_stopped(store, grammar):
-            store_i64(memo_entry(memo, packed, split) + 8, known)
-    return known & IS_SAFE != 0
-
-
 @kernel
 def _certain_byte(store, grammar, canon, packed, low, high):
     """One of some ASCII bytes, + 1, that may come at a bare row whatever texts a record leaves there, or NO_BYTE.
 
-    So may one of what the grammar ignores, unless the text ends there; and one behind which a value goes on in two ways
+    So may one of what the grammar ignores, unless the text ends there; and one after which a value goes on in two ways
     that was asked for without all but one of the texts that it must not be (values/called_rules.py).
     """
     row, state = (packed >> 32) - MOST_ROWS, packed & 0xFFFFFFFF
@@ -407,3 +330,9 @@ def safe_byte(store, grammar, canon, packed, split):
     if place == INSIDE_PLACE or is_bare(packed) or load_i64(canon.may_end + split * 8) == 0:
         return NO_BYTE
     return MAY_STOP if _may_stop(store, grammar, packed) else NO_BYTE
+
+
+@inline
+def is_safe(store, grammar, canon, packed, split):
+    """Whether `safe_byte` finds something for an end."""
+    return safe_byte(store, grammar, canon, packed, split) != NO_BYTE

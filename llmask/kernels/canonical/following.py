@@ -8,7 +8,7 @@ the others are listed in the order of the runs, in `ranks`:
     int32[2, n]        these tokens, first those, then the mixed ones
 
 so that a run is a range of that list, and nothing is asked of its tokens. There may be thousands of these; most are
-refused by merges with the last byte, and all tokens that end with it share what is kept of those
+refused by merges with the last byte, and all tokens that end with it share what is kept of these
 (canonical/last_byte.py).
 
 In: the table of split states. Out: lists and masks in `tokens`, of the first 64 MB for all grammars of the store.

@@ -1,4 +1,4 @@
-"""What merges with the last byte of a token refuse behind a split state, for all tokens that end with that byte.
+"""What merges with the last byte of a token refuse after a split state, for all tokens that end with that byte.
 
 It is most of what may not follow a token, thousands of tokens, and the same for all of them but how many: those merges
 count that are made before the byte is merged in the token itself (canonical/pairs.py). So for each split state and
@@ -10,7 +10,7 @@ byte there is a *profile*, in the order of merges:
     int32[m, 2]    run, mixed token
 
 After every STRIDE tokens of a profile there is a *base*, a mask without those up to there (16 KB each, made when asked
-for), and only the runs behind a base remain ranges.
+for), and only the runs after a base remain ranges.
 
 In: the table of split states. Out: profiles and bases in `tokens`. Cost: a profile 20 ns a run, once; a base 1 ns a
 token, once; to look a token's part up 50 ns.
@@ -26,7 +26,7 @@ from .slots import CANON, NO_RUN
 
 PROFILE_BYTES = 8
 RUN_BYTES = 16
-LOW, HIGH, SO_FAR = 4, 8, 12  # where they are in a run, behind its rank
+LOW, HIGH, SO_FAR = 4, 8, 12  # where they are in a run, after its rank
 TOKEN_BITS = 21  # of a key
 NO_BASE = -1
 STRIDE = 1024  # tokens between two bases
@@ -36,14 +36,14 @@ STRIDE = 1024  # tokens between two bases
 def rank_tokens(order, order_kinds, effects, ranks, listed, rank_of):
     """List the tokens of `order` that have an effect, see `ranks`.
 
-    `effects` are those of kinds, 0 for none, 1 for a PAIR and 2 for MIXED (canonical/pairs.py). Written are `ranks`,
+    `effects` by kinds: 0 for none, 1 for a PAIR and 2 for MIXED (canonical/pairs.py). Written are `ranks`,
     int32[n + 1, 2], `listed`, int32[2, n], and `rank_of`, int32[n_vocab] zeros.
     """
     n_pairs, n_mixed = 0, 0
     for place in range(order.shape[0]):
         ranks[place, 0], ranks[place, 1] = n_pairs, n_mixed
         kind = order_kinds[place]
-        effect = effects[kind] if kind < effects.shape[0] else 0  # other kinds are those of odd tokens
+        effect = effects[kind] if kind < effects.shape[0] else 0  # odd tokens have other kinds
         if effect == 1:
             listed[0, n_pairs] = order[place]
             n_pairs += 1

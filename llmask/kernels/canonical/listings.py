@@ -4,16 +4,15 @@
 
 The walk that finds the tokens tells their ends (mask/crossing.py), so a listing costs no steps; only those that
 the grammar names are read again. The parts of a mask of many tokens are listed as such: what follows their tokens is a
-matter of lexer states (canonical/inside.py). Those of a mask of few are listed token by token.
+matter of lexer states (canonical/inside.py). For a mask of few they are listed token by token.
 
-A configuration with a record whose crossing tokens are those of its bare row (mask/assemble.py) lists its own only; in
-the listing of the bare row an end may be NO_END.
+A configuration with a record, which shares the crossing tokens of its bare row (mask/assemble.py), lists its own only;
+in the listing of the bare row an end may be NO_END.
 
 In: `crossing` and `crossing_ends` of a mask in progress. Out: listings in `tokens`. Cost: 5 ns a token.
 """
 
 from ..lexer.states import DEAD
-from ..machine.constants import MAX_TOKEN_BYTES
 from ..machine.jit import inline, kernel
 from ..machine.raw import load_u32
 from ..mask.assemble import KIND_BITS, build_mask, collect, keep_mask, publish
@@ -24,9 +23,9 @@ from ..parser.token_terminals import NAMES_ORDINARY, token_goto
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.interning import MISSING, map_get, map_put
 from ..tables.kinds import MaskKind
-from ..tables.memory import copy_bytes, ensure, load_i32, load_i64, reserve, store_i32, store_i64
+from ..tables.memory import copy_bytes, ensure, load_i32, store_i32, store_i64
 from ..values.parse_states import row_of
-from .ends import go_on_from_last, go_token, has_stopped, names_ordinary
+from .ends import go_token, has_stopped, names_ordinary
 
 LISTING_BYTES = 8
 TOKEN_BYTES = 12
@@ -76,32 +75,20 @@ def after_first(store, grammar, configuration, token):
 
 @kernel
 def _find_ends(store, grammar, configuration, first, lists_parts):
-    """Read the tokens of `crossing` from `first` on whose ends the walk did not tell, those of parts if asked for."""
+    """Read the tokens of `crossing` from `first` on whose ends the walk did not tell, and of parts if asked for."""
     start = pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
     is_named = names_ordinary(store, grammar, start)
-    stack = reserve(grammar.path_ends, MAX_TOKEN_BYTES + 2)
-    store_i64(stack.address, start)
-    last, n_valid = 0, 0
     for i in range(first, grammar.n_crossing):
-        ends = grammar.crossing_ends
-        end = ends[i]
-        if (end == IN_PART and not lists_parts) or (end >= 0 and not is_named):
-            continue
-        token = grammar.crossing[i]
-        if is_named:
-            store_i64(ends.address + i * 8, after_first(store, grammar, configuration, token))
-        elif has_bytes(store, token):
-            went_on = go_on_from_last(store, grammar, stack.address, last, n_valid, token)
-            last, n_valid = token, went_on >> 1
-            if went_on & 1 != 0:
-                store_i64(ends.address + i * 8, load_i64(stack.address + n_valid * 8))
+        end, token = grammar.crossing_ends[i], grammar.crossing[i]
+        if lists_parts if end == IN_PART else is_named or end < 0:
+            store_i64(grammar.crossing_ends.address + i * 8, after_first(store, grammar, configuration, token))
 
 
 @kernel
 def keep_listing(store, grammar, configuration, first, is_long):
     """Remember where the tokens of `crossing` from `first` on lead, found with a configuration, and its parts.
 
-    Of a mask of few tokens (not `is_long`) those of parts are listed one by one.
+    Of a mask of few tokens (not `is_long`) the tokens of parts are listed one by one.
     Nothing is remembered where a limit is reached: some ends are not known then.
     """
     named = grammar.configurations[configuration].first_named

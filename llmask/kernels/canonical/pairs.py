@@ -28,9 +28,9 @@ from .slots import CANON, NO_RUN, ODD_KIND, REFUSED_SPLIT
 
 ANY_SPLIT = -1
 NO_LAST_BYTE = -1
-# what an incompatible token does behind a split state
-NO_EFFECT = 0  # as a compatible one: it may stand there as well, or never may
-PAIR = 1  # it may not stand there
+# what an incompatible token does after a split state
+NO_EFFECT = 0  # as a compatible one: it may come there as well, or never may
+PAIR = 1  # it may not come there
 MIXED = 2  # it leads to another split state
 MEMO_PAIRS = 1 << 13  # pairs that were asked for last: grammars have the same keys
 
@@ -39,7 +39,7 @@ MEMO_PAIRS = 1 << 13  # pairs that were asked for last: grammars have the same k
 def order_spines(address, child_first, children, first, end, order):
     """Depth-first order of the forest of left halves: tree t is `order[first[t] : end[t]]`, its root first.
 
-    The children of token t are `children[child_first[t + 1] : child_first[t + 2]]`; those of number -1 are the roots.
+    The children of token t are `children[child_first[t + 1] : child_first[t + 2]]`; roots are children of number -1.
     """
     made_of = MADE.at(as_table(address)[EncoderSlot.MADE_OF])
     n = 0
@@ -86,7 +86,7 @@ def _add_run(canon, n, first, end):
 
 @inline
 def effect_of(canon, split, kind):
-    """What an incompatible token of a kind does behind a split state: PAIR, MIXED, or NO_EFFECT."""
+    """What an incompatible token of a kind does after a split state: PAIR, MIXED, or NO_EFFECT."""
     fits = load_u16(load_i64(canon.fits + split * 8) + kind * 2)
     broken = load_u16(load_i64(canon.breaks + split * 8) + kind * 2)
     if fits == REFUSED_SPLIT or broken == fits:
@@ -148,7 +148,7 @@ def _ask_odd(canon, split, left, spine, n):
 def list_runs_above(canon, split, token):
     """As `list_runs` without the runs of merges with `last_byte`, which are those made before `byte_limit`.
 
-    NO_LAST_BYTE in its place: there are none.
+    NO_LAST_BYTE in its place: no run was left out.
     """
     made_of = MADE.at(as_table(canon.encoder)[EncoderSlot.MADE_OF])
     n, spine, limit = 0, token, NO_LIMIT
@@ -164,9 +164,9 @@ def list_runs_above(canon, split, token):
 
 @inline
 def list_runs(canon, split, token):
-    """Write to `runs` the tokens that may not stand behind `token` in a word, some twice; returns how many runs.
+    """Write to `runs` the tokens that may not come after `token` in a word, some twice; returns how many runs.
 
-    Of those that are no run only such that matter behind a split state, if it is not ANY_SPLIT.
+    Single tokens only if they matter after a split state, unless that is ANY_SPLIT.
 
     A run is (first, end) in `order`, without the odd tokens there; or (-1 - place, 0), one token. `token` is one that
     merging makes.
@@ -177,7 +177,7 @@ def list_runs(canon, split, token):
 
 @door("int64(int64, int64, int64, int32[::1])", group="canonical")
 def find_incompatible(address, split, token, out):
-    """Write the tokens that may not stand behind `token`, some twice; returns how many. For tests.
+    """Write the tokens that may not come after `token`, some twice; returns how many. For tests.
 
     `split` see `list_runs`.
     """

@@ -16,7 +16,7 @@ from ..mask.cell import ASK, CELL_FIELDS, CellField
 from ..tables.interning import map_get, map_put, mix
 from ..tables.memory import copy_bytes, reserve
 
-# fields of a position: those of a cell from CELL_CONFIGURATION on
+# fields of a position, the same as in a cell from CELL_CONFIGURATION on
 P_CONFIGURATION = 0
 P_FILTER = CellField.FILTER - CellField.CONFIGURATION
 P_CONTEXT = CellField.CONTEXT - CellField.CONFIGURATION
@@ -29,7 +29,7 @@ BEFORE_BITS = 22  # more than a token needs (MAX_VOCAB_SIZE)
 
 @inline
 def context_of(split, before, chain):
-    """The number of a context; that of the beginning, behind no token, is its split state."""
+    """The number of a context; that of the beginning, before any token, is its split state."""
     return (chain << BEFORE_BITS | before + 1) << SPLIT_BITS | split
 
 
@@ -86,7 +86,7 @@ def _find(grammar, configuration, context):
 
 @inline
 def known_position(grammar, configuration, context):
-    """Number of a position, or a negative number: there is none yet."""
+    """Number of a position, or a negative number if it is new."""
     position, _ = _find(grammar, configuration, context)
     return position
 

@@ -9,19 +9,13 @@ All are known long before their combination has come up, which then needs neithe
 of many tokens is put together from them. Where a chain has begun, or tokens may follow in another split state if they
 are incompatible, those tokens are looked at again, and the position is kept.
 
-Masks of few tokens, and those inside of a character, are found token by token. There the token before matters in one
-way only: the splitter leads a token to one split state if both are compatible, and to another one, or none, if they are
-not. So tokens are searched once for a configuration and a split state, for both, and listed with what holds:
-
-    0, n, entries int32[n]: token, and above it bits: IF_FITS, IF_BREAKS, CUT_IF_FITS, CUT_IF_BREAKS
-
-Behind blanks more blanks may come: some hundred positions that differ in the last token, with one list.
+Masks of few tokens, and masks inside of a character, are found token by token.
 
 A position without any canonical token (the search for continuations was given up before) has the grammatical mask, and
-the text is taken to begin anew behind it.
+the text is taken to begin anew after it.
 
 In: tables, a position, or a cell (mask/cell.py). Out: its fields. Cost: 50 ns where the parts are known; 0.1 us a token
-of a short mask, up to 50 ns the next time.
+of a short mask.
 """
 
 from ..lexer.states import DEAD
@@ -34,17 +28,15 @@ from ..mask.cell import ASK, FILTER, LIST, NO_FILTER, CellField
 from ..mask.configurations import ENDED, OWN_MASK
 from ..mask.crossing import NO_END
 from ..tables.int_lists import append
-from ..tables.interning import map_put
 from ..tables.kinds import MaskKind
 from ..tables.memory import load_i32, load_i64, load_u8, store_i64
-from .chains import NO_CHAIN, after_breaking, after_fitting, chain_after, goes_on
-from .dead import append_special, consider_again, find_removed, inside_state, known_removed, walk_to
+from .chains import NO_CHAIN, chain_after, goes_on, split_after
+from .dead import append_special, consider_again, find_removed, inside_state, known_removed
 from .ends import has_stopped, is_bare, note_missing
 from .following import FOLLOWING_BYTES, base_of, find_following, known_following
 from .inside import keep_found
 from .last_byte import ranked_of
 from .listings import after_first, build_listed_mask, listed_token, listing_of
-from .pairs import is_fitting
 from .positions import (
     P_CONFIGURATION,
     P_CONTEXT,
@@ -72,8 +64,6 @@ RANKS_MISSING = -203  # the tokens that may not follow it if they are incompatib
 STOPPED = -204  # a limit was reached
 
 MANY = 64  # tokens of a mask
-TOKEN_MASK = (1 << 24) - 1
-IF_FITS, IF_BREAKS, CUT_IF_FITS, CUT_IF_BREAKS = 1 << 24, 1 << 25, 1 << 26, 1 << 27
 
 
 @inline
@@ -90,7 +80,7 @@ def has_long_mask(store, grammar, configuration):
 
 @inline
 def may_have_parts(store, grammar, canon, configuration, context):
-    """Whether the mask of a configuration behind a context is put together, unless tokens depend on that before."""
+    """Whether the mask of a configuration after a context is put together, unless tokens depend on that before."""
     if configuration == ENDED or chain_of(context) != NO_CHAIN:
         return False
     is_missing = grammar.configurations[configuration].mask_kind == MaskKind.NONE
@@ -104,7 +94,7 @@ def may_have_parts(store, grammar, canon, configuration, context):
 
 @inline
 def write_parts(canon, cell, split, following, removed):
-    """Write the fields of a mask; `following` 0: behind no token, `removed` see `find_removed`."""
+    """Write the fields of a mask; `following` 0: at the beginning, `removed` see `find_removed`."""
     words, pairs, n_pairs, n_ranges = load_i64(canon.following + split * 8), 0, 0, 0
     if following != 0:
         words = base_of(canon, split, following)
@@ -142,34 +132,18 @@ def show_parts(store, grammar, canon, cell, configuration, context):
     return True
 
 
-@inline
-def _verdict_after(store, grammar, canon, packed, after, token, chain):
-    """The verdict of a token that led to an end, split state and chain."""
-    if after == REFUSED_SPLIT:
-        return NOTHING_FOLLOWS
-    return verdict(store, grammar, canon, grammar, packed, after, token, chain)
-
-
 @kernel
 def _enter(store, grammar, canon, position, token, packed):
-    """Enter a token that leads to an end in `found`, with what holds, if something follows: NEEDS_STATE, FOLLOWS_ON."""
-    split, chain = split_at(grammar, position), chain_at(grammar, position)
-    fitting, breaking = after_fitting(canon, split, chain, token), after_breaking(canon, split, chain, token)
-    following = chain_after(canon, split, fitting, chain, token)
-    one = other = _verdict_after(store, grammar, canon, packed, fitting, token, following)
-    if breaking != fitting:
-        following = chain_after(canon, split, breaking, chain, token)
-        other = _verdict_after(store, grammar, canon, packed, breaking, token, following)
-    if one == NEEDS_STATE or other == NEEDS_STATE or has_stopped(store, grammar):
-        return NEEDS_STATE
-    entry = token
-    if one != NOTHING_FOLLOWS:
-        entry |= IF_FITS | CUT_IF_FITS if one == CUT else IF_FITS
-    if other != NOTHING_FOLLOWS:
-        entry |= IF_BREAKS | CUT_IF_BREAKS if other == CUT else IF_BREAKS
-    if entry != token:
-        append(canon, CANON.found, CANON.n_found, entry)
-    return FOLLOWS_ON
+    """Enter a token that leads to an end in `found` if something follows; its verdict."""
+    split, before, chain = split_at(grammar, position), before_at(grammar, position), chain_at(grammar, position)
+    after = split_after(canon, split, before, chain, token)
+    if after == REFUSED_SPLIT:
+        return NOTHING_FOLLOWS
+    following = chain_after(canon, split, after, chain, token)
+    found = verdict(store, grammar, canon, grammar, packed, after, token, following)
+    if found != NOTHING_FOLLOWS:
+        append(canon, CANON.found, CANON.n_found, token)
+    return found
 
 
 @kernel
@@ -189,11 +163,10 @@ def _enter_listing(store, grammar, canon, position, configuration):
 def _enter_tokens(store, grammar, canon, position, tokens, n):
     """Enter int32[n] tokens at an address; as `_enter`."""
     configuration = position_field(grammar, position, P_CONFIGURATION)
-    last, n_valid, result = 0, 0, FOLLOWS_ON
+    result = FOLLOWS_ON
     for i in range(n):
         token = load_i32(tokens + i * 4)
-        packed, n_valid = walk_to(store, grammar, canon, configuration, last, n_valid, token)
-        last = token
+        packed = after_first(store, grammar, configuration, token)
         if packed >= 0:
             result = max(result, _enter(store, grammar, canon, position, token, packed))
     return result
@@ -201,7 +174,7 @@ def _enter_tokens(store, grammar, canon, position, tokens, n):
 
 @kernel
 def _enter_all(store, grammar, canon, position, is_long):
-    """Enter the tokens in `doubtful`, or those of a short mask; as `_enter`."""
+    """Put tokens in `found` that may follow, from `doubtful` or a short mask: NEEDS_STATE, CUT or FOLLOWS_ON."""
     canon.n_found = 0
     if is_long:
         return _enter_tokens(store, grammar, canon, position, canon.doubtful.address, canon.n_doubtful)
@@ -213,45 +186,6 @@ def _enter_all(store, grammar, canon, position, is_long):
     result = max(result, _enter_listing(store, grammar, canon, position, configuration))
     if base != 0:
         result = max(result, _enter_listing(store, grammar, canon, position, base))
-    return result
-
-
-@kernel
-def _find_entries(store, grammar, canon, position, is_long):
-    """Address of the list of a position, or 0: something is missing."""
-    configuration, split = position_field(grammar, position, P_CONFIGURATION), split_at(grammar, position)
-    is_shared = chain_at(grammar, position) == NO_CHAIN
-    known = known_removed(grammar, configuration, split) if is_shared else 0
-    if known != 0:
-        return known
-    if _enter_all(store, grammar, canon, position, is_long) == NEEDS_STATE or has_stopped(store, grammar):
-        return 0
-    place = grammar.n_tokens
-    address = keep_found(grammar, 0, canon)
-    if is_shared:
-        map_put(grammar.removed, configuration << 16 | split, place)
-    return address
-
-
-@kernel
-def _find_short(store, grammar, canon, position, is_long):
-    """Put the tokens of a short mask, or those in `doubtful`, in `found` if they may follow.
-
-    Which tokens these are is a matter of the configuration and the split state. NEEDS_STATE, CUT or FOLLOWS_ON.
-    """
-    entries = _find_entries(store, grammar, canon, position, is_long)
-    if entries == 0:
-        return NEEDS_STATE
-    before, result = before_at(grammar, position), FOLLOWS_ON
-    canon.n_found = 0
-    for i in range(load_i32(entries + 4)):
-        entry = load_i32(entries + 8 + i * 4)
-        token, bits = entry & TOKEN_MASK, entry & ~TOKEN_MASK
-        fits = bits == IF_FITS | IF_BREAKS or is_fitting(canon, before, token)
-        if bits & (IF_FITS if fits else IF_BREAKS) != 0:
-            append(canon, CANON.found, CANON.n_found, token)
-            if bits & (CUT_IF_FITS if fits else CUT_IF_BREAKS) != 0:
-                result = CUT
     return result
 
 
@@ -307,10 +241,10 @@ def review(store, grammar, canon, position):
 
 @kernel
 def _review_each(store, grammar, canon, position, is_long):
-    """Find the mask of a position token by token: those in `doubtful`, or those of a short mask."""
+    """Find the mask of a position token by token: from `doubtful`, or from a short mask."""
     configuration = position_field(grammar, position, P_CONFIGURATION)
     split, chain = split_at(grammar, position), chain_at(grammar, position)
-    found = _find_short(store, grammar, canon, position, is_long)
+    found = _enter_all(store, grammar, canon, position, is_long)
     if found == NEEDS_STATE:
         return _missing(store, grammar)
     is_cut = 1 if found == CUT else 0
@@ -398,7 +332,7 @@ def _review_long(store, grammar, canon, position):
 
 @kernel
 def review_cell(store, grammar, canon, cell):
-    """Have a cell show the mask of its configuration behind its context: DONE, or what is missing."""
+    """Have a cell show the mask of its configuration after its context: DONE, or what is missing."""
     configuration, context = load_i64(cell + 8 * CellField.CONFIGURATION), load_i64(cell + 8 * CellField.CONTEXT)
     build_listed_mask(store, grammar, configuration)
     if has_stopped(store, grammar):

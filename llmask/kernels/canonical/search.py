@@ -1,55 +1,49 @@
-"""Whether a canonical continuation exists behind a token: a search over tokens.
+"""Whether a canonical continuation exists after a token: a search over tokens.
 
-A token may follow if some grammatical text behind it is encoded so that the tokens so far are kept. It is enough to
+A token may follow if some grammatical text after it is encoded so that the tokens so far are kept. It is enough to
 look until a word certainly ends where a token ends: whatever text follows is then encoded on its own. So the quick
 answer for a place is one character that the grammar allows and that ends the word, or the end of the text; tokens
 without one are searched further, breadth first:
 
-    "na" under the forced key "name": only "m" may follow, which ends no word; of the tokens behind it "me" merges with
+    "na" under the forced key "name": only "m" may follow, which ends no word; of the tokens after it "me" merges with
     "na", and "m" leads to "e" only, which merges with "m": there is no continuation
 
 An *end* is a place with a lexer state. What a search found is remembered as the verdict of an end, a split state and
 the token before them; one search gives verdicts for all tokens that it exhausts. A continuation of up to seven bytes,
-with the split state behind it where the word may end, is also remembered as a *witness* for its split state, token and
-chain (canonical/chains.py): in other places it is tried first, which is how the tokens of a string with room for 49
-characters learn from those of one with room for 50. One that can follow whatever the token before is, is remembered for
-all tokens: behind blanks `" true"` before a boolean, `" {"` before an object.
+with the split state after it where the word may end, is also remembered as a *witness* for its split state, token and
+chain (canonical/chains.py): in other places it is tried first, which is how a string with room for 49 characters
+learns from one with room for 50. One that can follow whatever the token before is, is remembered for all tokens:
+after blanks `" true"` before a boolean, `" {"` before an object.
 
 From a bare row (mask/crossing.py) a search goes where all records lead; if some lead elsewhere, or the text may
-end behind some, nothing found is not certain.
+end after some, a search that finds nothing is not certain.
 
 With INSIDE for a place a search looks at the lexer state alone; what it does not find is then not certain where the
-lexeme might end on the way. It stops there with a witness: of blanks that need a line end behind them this is found
-once, and a place asks only whether it takes a character behind the line end.
+lexeme might end on the way. It stops there with a witness: of blanks that need a line end after them this is found
+once, and a place asks only whether it takes a character after the line end.
 
 A special token that the grammar names ends the text. Tokens with bytes that it names are not searched: where one may
 come, nothing found is a search that was given up.
 
 The tokens that may come next are found by a walk over the trie that visits live children only. Few bytes are live as a
 rule, in a name one, where a node of the trie has up to 200 children. So the children of a node with many are compared
-with the live bytes of the lexer state, 1 ns each, before one is stepped to, 10 ns. Where the splitter lets few tokens
-follow that begin with a byte, these are listed: behind two digits ten of 1,110.
+with the live bytes of the lexer state, 1 ns each, before one is stepped to, 10 ns.
 
 In: tables, an end, a split state, a token. Out: verdicts; `memo` is the grammar's table, or for lexer states the table
 of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
 """
 
-from ..lexer.states import DEAD, MISS, next_state
-from ..machine.constants import TRIE_END_MASK, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
+from ..lexer.states import DEAD, next_state
 from ..machine.jit import inline, kernel
-from ..mask.configurations import REFUSED, known_step
 from ..tables.grammar_layout import GRAMMAR
-from ..tables.int_lists import append
-from ..tables.interning import map_get, map_put
-from ..tables.memory import ensure, get_i64, get_u8, load_i32, load_i64, load_u8, store_i64
+from ..tables.interning import map_get
+from ..tables.memory import ensure, get_u8, load_i32, load_i64, load_u8, store_i64
 from ..vocabulary.trie_words import subtree_end, token_of
 from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .ends import (
-    EIGHT_LESS,
     INSIDE_PLACE,
     MAY_STOP,
     NO_BYTE,
-    ONE_LESS,
     end_of,
     go,
     has_stopped,
@@ -92,9 +86,7 @@ DECIDED = FOUND_ONE | LEAVES
 FRAME = 7  # int64 of `search_walk`: an end, the next child of its node, the end of these, the bytes that are looked at
 FEW_CHILDREN = 8
 MOST_ENDING = 4
-MOST_FEW = 32  # tokens of a list
-MANY = 0  # in place of a list; the first of `tokens` is none
-MOST_LISTED = 1024  # nodes of the trie below a byte, of which those are listed that fit the token before
+MOST_ASKED = 1024  # nodes of the trie below a byte
 ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
 MOST_ENTRIES = 128
 
@@ -166,17 +158,12 @@ def ends_next(store, canon, state):
     """Whether each byte that may come next, few ones, ends the lexeme."""
     low, high = load_i64(live_ascii(store, canon, state)), load_i64(live_ascii(store, canon, state) + 8)
     n = 0
-    for word in range(2):
-        bits, byte = low if word == 0 else high, 64 * word
-        while bits != 0:
-            while bits & 0xFF == 0:
-                bits, byte = (bits >> 8) & EIGHT_LESS, byte + 8
-            if bits & 1 != 0:
-                n += 1
-                target = next_state(store, state, byte)
-                if n > MOST_ENDING or target == DEAD or store.states[target].finished == 0:
-                    return False
-            bits, byte = (bits >> 1) & ONE_LESS, byte + 1
+    for byte in range(128):
+        if (low if byte < 64 else high) >> (byte & 63) & 1 != 0:
+            n += 1
+            target = next_state(store, state, byte)
+            if n > MOST_ENDING or target == DEAD or store.states[target].finished == 0:
+                return False
     return n != 0 and live_word(store, canon, state, state, 2) | live_word(store, canon, state, state, 3) == 0
 
 
@@ -190,9 +177,9 @@ def _write_frame(store, grammar, canon, frame, packed, node):
     for word in range(4):
         store_i64(frame + 24 + 8 * word, -1)
     if node == 0 or (end - first > FEW_CHILDREN and not is_bare(packed)):
-        state, behind = packed & 0xFFFFFFFF, state_after_lexeme(store, grammar, packed)
+        state, outer = packed & 0xFFFFFFFF, state_after_lexeme(store, grammar, packed)
         for word in range(4 if node == 0 else 2):  # below the root children that are not ASCII are few
-            store_i64(frame + 24 + 8 * word, live_word(store, canon, state, behind, word))
+            store_i64(frame + 24 + 8 * word, live_word(store, canon, state, outer, word))
 
 
 @inline
@@ -210,7 +197,7 @@ def _next_child(store, frame):
 
 @kernel
 def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
-    """Look at a token behind an entry, which led to an end: how many entries there are, with WAS_CUT, FOUND_ONE or
+    """Look at a token after an entry, which led to an end: how many entries there are, with WAS_CUT, FOUND_ONE or
     LEAVES if so.
     """
     at = canon.queue.address + entry * ENTRY * 8
@@ -243,121 +230,30 @@ def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
     return n_entries + 1
 
 
-@inline
-def _keep_few(canon):
-    """Copy `few_found` into `tokens`: its place there, or MANY."""
-    n = canon.n_few
-    if n > MOST_FEW:
-        return MANY
-    found = canon.n_tokens
-    append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n)
-    for i in range(n):
-        append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, load_i32(canon.few_found.address + i * 4))
-    return found
-
-
-@kernel
-def _list_few(store, canon, split, byte):
-    """Place in `tokens` of (n, the tokens that begin with a byte and may follow a split state), or MANY."""
-    key = split << 8 | byte
-    known = map_get(canon.few, key)
-    if known >= 0:
-        return known
-    trie, node = store.trie.address, load_i32(canon.root_child + byte * 4)
-    end = (get_i64(trie, node) >> TRIE_END_SHIFT) & TRIE_END_MASK
-    canon.n_few = 0
-    while node < end and canon.n_few <= MOST_FEW:
-        token = (get_i64(trie, node) >> TRIE_TOKEN_SHIFT) - 1
-        node += 1
-        if token >= 0:
-            fitting, breaking = look_up(canon, CANON.fits, split, token), look_up(canon, CANON.breaks, split, token)
-            if fitting != REFUSED_SPLIT or breaking != REFUSED_SPLIT:
-                append(canon, CANON.few_found, CANON.n_few, token)
-    if canon.bytes_used > canon.shared_bytes:
-        return MANY
-    found = _keep_few(canon)
-    map_put(canon.few, key, found)
-    return found
-
-
-@kernel
-def _make_fitting(canon, key, trie, node, end, split, before):
-    """List the tokens of a part of the trie that fit the token before; the list's place in `tokens`, or MANY."""
-    canon.n_few = 0
-    while node < end and canon.n_few <= MOST_FEW:
-        token = (get_i64(trie, node) >> TRIE_TOKEN_SHIFT) - 1
-        node += 1
-        if token >= 0 and split_after(canon, split, before, NO_CHAIN, token) != REFUSED_SPLIT:
-            append(canon, CANON.few_found, CANON.n_few, token)
-    found = _keep_few(canon)
-    map_put(canon.few, key, found)
-    return found
-
-
 @kernel
 def fits_none(store, canon, split, before, byte):
     """Whether no token that begins with a byte fits the token before, as far as that was looked at."""
-    key = (before + 1) << 24 | split << 8 | byte
-    known = map_get(canon.few, key)
-    if known < 0:
-        trie, node = store.trie.address, load_i32(canon.root_child + byte * 4)
-        word = get_i64(trie, node)
-        end, alone = subtree_end(word), token_of(word)
-        if alone >= 0 and split_after(canon, split, before, NO_CHAIN, alone) != REFUSED_SPLIT:
-            return False
-        if end - node > MOST_LISTED or canon.bytes_used > canon.shared_bytes:
-            return False
-        known = _make_fitting(canon, key, trie, node, end, split, before)
-    return known != MANY and canon.tokens[known] == 0
-
-
-@inline
-def _is_new(store, grammar, packed, byte):
-    """Whether the row is to be made that a byte leads to."""
-    if packed >> 32 == INSIDE_PLACE or is_bare(packed):
+    node = load_i32(canon.root_child + byte * 4)
+    end = subtree_end(store.trie[node])
+    if end - node > MOST_ASKED:
         return False
-    return known_step(store, grammar, packed >> 32, packed & 0xFFFFFFFF, byte) == MISS
-
-
-@inline
-def _go_along(store, grammar, canon, packed, token):
-    """Where a token leads; notes where a lexeme might end on the way."""
-    is_inside = packed >> 32 == INSIDE_PLACE
-    offsets, data = store.token_offsets.address, store.token_data.address
-    for at in range(load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)):
-        packed = go(store, grammar, packed, load_u8(data + at))
-        if packed < 0:
-            return REFUSED
-        if is_inside and store.states[packed & 0xFFFFFFFF].accepts != 0:
-            canon.is_open = 1
-    return packed
-
-
-@kernel
-def _look_at_few(store, grammar, canon, memo, entry, n_entries, few):
-    """Look at the tokens of a list; as `look_at_tokens`, without the budget."""
-    packed = load_i64(canon.queue.address + entry * ENTRY * 8)
-    for i in range(canon.tokens[few]):
-        token = canon.tokens[few + 1 + i]
-        reached = _go_along(store, grammar, canon, packed, token)
-        if has_stopped(store, grammar):
-            return -1
-        if reached >= 0:
-            n_entries = _look_at(store, grammar, canon, memo, entry, n_entries, reached, token)
-            if n_entries & DECIDED != 0:
-                return n_entries
-    return n_entries
+    while node < end:
+        token = token_of(store.trie[node])
+        if token >= 0 and split_after(canon, split, before, NO_CHAIN, token) != REFUSED_SPLIT:
+            return False
+        node += 1
+    return True
 
 
 @kernel
 def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
-    """Look at the tokens behind an entry: budget << 16 | what `_look_at` returns; -1: stop."""
+    """Look at the tokens after an entry: budget << 16 | what `_look_at` returns; -1: stop."""
     at = canon.queue.address + entry * ENTRY * 8
-    packed, split, before, chain = load_i64(at), load_i64(at + 8), load_i64(at + 16), load_i64(at + 24)
+    packed, split, chain = load_i64(at), load_i64(at + 8), load_i64(at + 24)
     is_inside = packed >> 32 == INSIDE_PLACE
     frame = canon.search_walk.address
     _write_frame(store, grammar, canon, frame, packed, 0)
-    for word in range(4 if chain & 1 == 0 else 0):  # behind the last of the blanks a splitter lets no other byte follow
+    for word in range(4 if chain & 1 == 0 else 0):  # after the last of the blanks a splitter lets no other byte follow
         starts = load_i64(canon.starts + split * 32 + word * 8)
         store_i64(frame + 24 + 8 * word, load_i64(frame + 24 + 8 * word) & starts)
     depth = 0
@@ -371,17 +267,6 @@ def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
         if budget <= 0:
             return n_entries | WAS_CUT
         byte = store.child_byte[child]
-        if depth == 0 and chain & 1 == 0:
-            few = _list_few(store, canon, split, byte)
-            if few == MANY and _is_new(store, grammar, packed, byte) and fits_none(store, canon, split, before, byte):
-                continue
-            if few != MANY:
-                n_entries = _look_at_few(store, grammar, canon, memo, entry, n_entries, few)
-                if n_entries < 0:
-                    return -1
-                if n_entries & DECIDED != 0:
-                    return budget << 16 | n_entries
-                continue
         reached = go(store, grammar, load_i64(frame), byte)
         if reached < 0:
             if has_stopped(store, grammar):
@@ -404,8 +289,8 @@ def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
 
 @inline
 def verdict(store, grammar, canon, memo, packed, split, token, chain):
-    """Whether a canonical continuation exists behind a token that led to an end, split state and chain."""
-    if chain & 1 == 0 and is_safe(store, grammar, canon, memo, packed, split):
+    """Whether a canonical continuation exists after a token that led to an end, split state and chain."""
+    if chain & 1 == 0 and is_safe(store, grammar, canon, packed, split):
         return FOLLOWS_ON
     return late_verdict(store, grammar, canon, memo, packed, split, token, chain)
 
@@ -413,9 +298,9 @@ def verdict(store, grammar, canon, memo, packed, split, token, chain):
 @kernel
 def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
     """As `verdict` where no character that may come next ends the word for certain."""
-    if chain == NO_CHAIN and has_common_witness(store, grammar, canon, memo, packed, split):
+    if chain == NO_CHAIN and has_common_witness(store, grammar, canon, packed, split):
         return FOLLOWS_ON
-    if has_own_witness(store, grammar, canon, memo, packed, split, token, chain):
+    if has_own_witness(store, grammar, canon, packed, split, token, chain):
         return FOLLOWS_ON
     return searched_verdict(store, grammar, canon, memo, packed, split, token, chain)
 

@@ -1,8 +1,8 @@
 """The slots of the table of split states: what canonical masks know of a tokenizer alone, for all grammars of a store.
 
-The slots up to GRAMMAR.n_slots are those of a grammar's table: what is found for lexer states alone is remembered here
-as what is found for configurations is remembered there, by the same kernels. An "address" is that of an array which
-Python made, and which all stores of the tokenizer share.
+The slots up to GRAMMAR.n_slots are named as in a grammar's table: what is found for lexer states alone is remembered
+here as what is found for configurations is remembered there, by the same kernels. An "address" leads to an array that
+Python made, and that all stores of the tokenizer share.
 
 In: nothing. Out: `CANON`. Cost: none.
 """
@@ -21,7 +21,6 @@ CANON = Slots(
     shared_bytes="a larger table keeps nothing more; then grammars keep it",
     budget="trie nodes of one search",
     inside_budget="the same by a lexer state alone",
-    most_candidates="of a lexer state; negative: the trie is walked, see inside.py",
     without_masks="split state whose masks are missing",
     n_missing="",
     missing=Array(32, "split states whose tables are missing"),
@@ -44,22 +43,12 @@ CANON = Slots(
     is_partial="uint8: inside of a character; the tables have the kinds below n_continuing only",
     is_plain="uint8: a plain character ends the word",
     following="int64: address of the mask of what may follow, 0 = missing",
-    lone_following="the same behind a token that is a word of its own",
+    lone_following="the same after a token that is a word of its own",
     ranks="int64: address of tokens in the order of `order`, 0 = missing, see following.py",
     rank_of="int64: address of int32[n_vocab], the place of a token there + 1, 0 = none",
     keys="int64[n, STATE_FIELDS], see split.py",
     splitter="address of its table, see split.py; states below the number of its rows are rows",
     start_split="the state before any text",
-    # --- where tokens end (llmask/canonical/phases.py); addresses
-    phases="uint8[N_PHASES, 256]",
-    token_sorts="uint8[n_vocab], see inside.py",
-    token_characters="uint16[n_vocab], one that is not complete counts",
-    not_plain="int32[n]: tokens that end between characters, and have others than plain ones",
-    n_not_plain="",
-    half_tokens="int32[n]: tokens that end inside of a character",
-    n_half_tokens="",
-    open_tokens="int32[n]: tokens that end inside of an escape, and those that are no text",
-    n_open_tokens="",
     longest_token="in bytes",
     # --- what merges with what (pairs.py); addresses
     children_first="int32[n + 2]: the children of token t lie from entry t + 1 on",
@@ -67,12 +56,11 @@ CANON = Slots(
     run_first="int32: of each the run that its merge refuses; NO_RUN: not made after its parts",
     run_end="",
     tree_first="int32[n]: the tree below a token in `order`",
-    tree_end="",
     order="int32[n]: tokens",
     order_kinds="int32[n]: kinds of these, + ODD_KIND",
     n_order="",
     odd="int32[...]: tokens that are asked for one by one, see pairs.py",
-    odd_first="int32[n + 1]: those of the merges with token t lie from entry t on",
+    odd_first="int32[n + 1]: the tokens for merges with token t lie from entry t on",
     # --- words that are tokens (chains.py); addresses
     n_chains="",
     chain_root="int32[n_vocab]: chain_next of a token that begins such a word, or 0",
@@ -86,15 +74,11 @@ CANON = Slots(
     n_pair_lists="split states outside of characters",
     byte_masks=Map("split state, byte, runs -> mask in tokens, see last_byte.py"),
     profiles=Map("split state, byte -> runs in tokens, see last_byte.py"),
-    witnesses=Map("split state, token, chain -> a text that can follow, see search.py"),
+    witnesses=Map("split state, token, chain -> a text that can follow, see witnesses.py"),
     inside=Map("mask, lexer state or part, split state -> tokens, see inside.py"),
-    halves=Map("split state -> tokens that end inside of a character, in tokens, see inside.py"),
-    sure=Map("lexer state -> tiers, in tokens, see sure.py"),
-    few=Map("token before or 0, split state, byte -> tokens, in tokens, see search.py"),
     answers=Array(64, "of the mask in progress, see dead.py"),
     live_ascii=Array(64, "[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes"),
     live_high=Array(64, "the same for the other bytes"),
-    likely=Array(8, "of each split state the number of the witness for all tokens that could follow last"),
     # --- scratch
     queue=Array(64, "[MOST_ENTRIES, ENTRY]"),
     walk=Array(64, "places and states on the way through the trie"),
@@ -103,30 +87,19 @@ CANON = Slots(
     n_found="",
     doubtful=Array(32, "tokens"),
     n_doubtful="",
-    open_ends=Array(64, "of each token in `doubtful` where it leads, see inside.py"),
-    few_found=Array(32, "tokens"),
-    n_few="",
+    open_ends=Array(64, "[n_doubtful, 2]: how the lexemes of tokens in `doubtful` end, see inside.py"),
     again=Array(32, "[n_words]: bits of `doubtful`, see dead.py"),
     candidates=Array(32, "tokens"),
     n_candidates="",
-    sure_pairs=Array(64, "[MOST_PAIRS + 2]: lexer states with phases, see sure.py"),
-    seen=Array(64, "[N_SEEN]"),
-    is_odd=Array(8, "[MOST_PAIRS + 2]"),
-    sure_edges=Array(32, "[..., 3]"),
-    n_sure_edges="",
-    levels=Array(64, "[MOST_DEPTH + 3]"),
-    full="",
-    tiers=Array(64, "[..., 3]"),
     runs=Array(32, "[..., 2]"),
     byte_limit="see list_runs_above in pairs.py",
     last_byte="",
     text_room=Array(8, "bytes"),
-    group_of=Array(32, "of each token its group"),
     pair_memo=Array(64, "[MEMO_PAIRS], see pairs.py"),
 )
 CANON_POOLS = (CANON.pair_lists, CANON.n_pair_lists)
 CANON_BLOCKS = (
     *(GRAMMAR.ends_of_text, GRAMMAR.ends_of_text + 1, GRAMMAR.verdicts, GRAMMAR.verdicts + 1),
-    *(GRAMMAR.tokens, GRAMMAR.safe_ends),
+    GRAMMAR.tokens,
     *CANON.blocks,
 )

@@ -1,6 +1,6 @@
 """How the splitter goes on over one more token, by the automaton of llmask/canonical/splitting.py.
 
-A *row* of the automaton stands for all ways to split the text so far that may still come true. It is led on by
+A *row* of the automaton is the set of all ways to split the text so far that may still come true. It is led on by
 characters with marks:
 
     FITS      a token begins at the character that is compatible with the one before: a word may end there
@@ -58,7 +58,7 @@ ROOM = 4096 + 4  # bytes of a token and a character before it
 def split_bytes(splitter, row, mark_before, text, start, end, mark):
     """Packed state after the bytes [0, end) of `text`, or REFUSED; a token with a mark begins at `start`.
 
-    The bytes before `start` are those of a partial character, which has the mark `mark_before`.
+    The bytes before `start` are of a partial character, which has the mark `mark_before`.
     """
     index, blocks, n_classes = splitter[CLASS_INDEX], splitter[CLASS_BLOCKS], splitter[N_CLASSES]
     rows = splitter[ROWS]
@@ -127,12 +127,12 @@ def split_tokens(address, state_address, tokens, include, packed):
     "int64[:, ::1])",
     group="canonical",
 )
-def split_kinds(address, state_address, samples, include, cases, behind_name, table, begins, starts, partial):
+def split_kinds(address, state_address, samples, include, cases, after_name, table, begins, starts, partial):
     """Write the split states after kinds of tokens to `table`, uint16[N_MARKS, n], as `split_tokens` finds them.
 
     Where a state is inside of a character 0 is written, and to `partial`, int64[..., 2], the place in the flat table
-    and the packed state; returns how many these are. `cases` say of a kind whether it is LONE or NAMED, behind which
-    the text begins anew if `behind_name` is no REFUSED_SPLIT. `starts`, int64[4], gets the bits `begins`, int64[n, 4],
+    and the packed state; returns how many these are. `cases` say of a kind whether it is LONE or NAMED, after which
+    the text begins anew if `after_name` is no REFUSED_SPLIT. `starts`, int64[4], gets the bits `begins`, int64[n, 4],
     of the kinds that may follow, but for such places.
     """
     splitter, state = as_table(address), as_table(state_address)
@@ -145,7 +145,7 @@ def split_kinds(address, state_address, samples, include, cases, behind_name, ta
         for mark in range(N_MARKS):
             table[mark, i] = REFUSED_SPLIT
             if case == NAMED:
-                table[mark, i] = REFUSED_SPLIT if mark == INSIDE else behind_name
+                table[mark, i] = REFUSED_SPLIT if mark == INSIDE else after_name
             elif include[token] != 0 and not (case == LONE and mark == INSIDE):
                 used = BREAKS if case == LONE else mark
                 packed = split_bytes(splitter, state[ROW], state[PARTIAL_MARK], text, start, start + length, used)

@@ -3,7 +3,7 @@
 Most pairs of a position and a token come once, so steps are not remembered: what a step needs is looked up. Where all
 of it is known it is found without the lock.
 
-In: a cell that shows a position, a token. Out: the position behind it, in the cell. Cost: a known one 0.2 us.
+In: a cell that shows a position, a token. Out: the position after it, in the cell. Cost: a known one 0.2 us.
 """
 
 from ..lexeme_masks.trie_walk import has_bit
@@ -49,14 +49,14 @@ def _context_after(canon, cell, token):
     is_cut = load_i64(cell + 8 * CellField.FILTER) == NO_FILTER
     if is_cut or chain != NO_CHAIN or look_up(canon, CANON.breaks, split, token) != REFUSED_SPLIT:
         after = split_after(canon, split, before, chain, token)  # otherwise the mask says that they are compatible
-    if after == REFUSED_SPLIT:  # only where the grammatical mask stands
+    if after == REFUSED_SPLIT:  # only where the mask is the grammatical one
         return canon.start_split
     return context_of(after, token, chain_after(canon, split, after, chain, token))
 
 
 @inline
 def _show_known(store, grammar, canon, cell, configuration, context):
-    """Have a cell show a configuration behind a context; False: its mask is not known."""
+    """Have a cell show a configuration after a context; False: its mask is not known."""
     if show_parts(store, grammar, canon, cell, configuration, context):
         return True
     position = known_position(grammar, configuration, context)
@@ -65,7 +65,7 @@ def _show_known(store, grammar, canon, cell, configuration, context):
 
 @inline
 def _ask(cell, configuration, context):
-    """Have a cell show a configuration behind a context, whose mask is to be asked for."""
+    """Have a cell show a configuration after a context, whose mask is to be asked for."""
     store_i64(cell + 8 * CellField.CONFIGURATION, configuration)
     store_i64(cell + 8 * CellField.CONTEXT, context)
     store_i64(cell + 8 * CellField.FILTER, ASK)
@@ -73,7 +73,7 @@ def _ask(cell, configuration, context):
 
 @door("void(int64, int64)", group="canonical")
 def show_place(cell, context):
-    """Have a cell show its configuration behind a context, which need not be known."""
+    """Have a cell show its configuration after a context, which need not be known."""
     store, grammar = as_table(load_i64(cell + 8 * CellField.STORE)), as_table(load_i64(cell + 8 * CellField.GRAMMAR))
     configuration = load_i64(cell + 8 * CellField.CONFIGURATION)
     if not _show_known(store, grammar, as_table(grammar.canon), cell, configuration, context):

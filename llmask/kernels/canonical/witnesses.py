@@ -1,12 +1,12 @@
 """Witnesses: short texts that can follow a token and then end the word, tried at other places before a search.
 
 A search that finds a continuation of up to seven bytes remembers it for its split state, token and chain, which is how
-the tokens of a string with room for 49 characters learn from those of one with room for 50. One that can follow
-whatever the token before is, is remembered for all tokens: behind blanks `" true"` before a boolean, `" {"` before an
+a string with room for 49 characters learns from one with room for 50. One that can follow
+whatever the token before is, is remembered for all tokens: after blanks `" true"` before a boolean, `" {"` before an
 object.
 
 A token that ends inside of a character has a guessed one. There are 1,081 such tokens in Llama 3, and 40,000 split
-states inside of characters. Nearly always single bytes can complete the character, and a plain one behind it ends the
+states inside of characters. Nearly always single bytes can complete the character, and a plain one after it ends the
 word.
 
 In: tables, an end, a split state, a token. Out: a witness is its place in `tokens`, + 1, or NO_WITNESS. Cost: 50 ns
@@ -17,9 +17,9 @@ from ..encoders.encoder_slots import EncoderSlot
 from ..machine.jit import inline, kernel
 from ..machine.raw import load_u32
 from ..tables.interning import map_get, map_put
-from ..tables.memory import as_table, ensure, load_i32, load_i64, load_u8, reserve, store_i64, store_u8
+from ..tables.memory import as_table, ensure, load_i32, load_i64, load_u8, reserve, store_u8
 from .chains import NO_CHAIN
-from .ends import HAS_WITNESS, IS_WITNESS_ASKED, go, has_stopped, is_safe, memo_entry
+from .ends import go, is_safe
 from .pairs import is_fitting
 from .slots import CANON
 from .split import FITS, N_PARTIAL, N_PARTIAL_SHIFT, PARTIAL_MARK, ROW, STATE_FIELDS, split_bytes, write_partial
@@ -43,7 +43,7 @@ def witness_key(split, token, chain):
 
 @inline
 def put_witness(canon, key, text, split):
-    """Enter up to MOST_BYTES bytes, the first lowest, and the split state behind them; returns the witness."""
+    """Enter up to MOST_BYTES bytes, the first lowest, and the split state after them; returns the witness."""
     first = canon.n_tokens
     tokens = reserve(canon.tokens, first + 3)
     tokens[first] = text
@@ -60,7 +60,7 @@ def witness_text(canon, witness):
 
 
 @inline
-def split_behind(canon, witness):
+def split_after_text(canon, witness):
     return load_i32(canon.tokens.address + witness * 4 + 4)
 
 
@@ -83,7 +83,7 @@ def _is_text(text, n, byte):
 
 @inline
 def _complete(canon, text, n, token, byte):
-    """Complete the character of n bytes by `byte` and the least bytes that fit behind it; where it ends, or -1."""
+    """Complete the character of n bytes by `byte` and the least bytes that fit after it; where it ends, or -1."""
     table = as_table(canon.encoder)
     length = 2 + (load_u8(text) >= 0xE0) + (load_u8(text) >= 0xF0)
     is_given = True
@@ -139,7 +139,7 @@ def enter_witness(canon, key, most, text, after):
 
 
 @kernel
-def _own_witness(canon, split, token, chain, number):
+def own_witness(canon, split, token, chain, number):
     """The witness of a number of a token that led to a split state and a chain; negative: there are fewer."""
     if chain >= MOST_CHAINS:
         return -1
@@ -149,8 +149,8 @@ def _own_witness(canon, split, token, chain, number):
 
 
 @kernel
-def _can_follow(store, grammar, canon, memo, packed, witness):
-    """Whether a witness can follow: its bytes, and behind them one that ends the word."""
+def can_follow(store, grammar, canon, packed, witness):
+    """Whether a witness can follow: its bytes, then one that ends the word."""
     if witness <= NO_WITNESS:
         return False
     text = witness_text(canon, witness)
@@ -159,38 +159,28 @@ def _can_follow(store, grammar, canon, memo, packed, witness):
         if packed < 0:
             return False
         text >>= 8
-    return is_safe(store, grammar, canon, memo, packed, split_behind(canon, witness))
+    return is_safe(store, grammar, canon, packed, split_after_text(canon, witness))
 
 
 @kernel
-def has_own_witness(store, grammar, canon, memo, packed, split, token, chain):
+def has_own_witness(store, grammar, canon, packed, split, token, chain):
     """Whether a witness that is known for a token and chain can follow."""
     for number in range(MOST_OWN):
-        witness = _own_witness(canon, split, token, chain, number)
+        witness = own_witness(canon, split, token, chain, number)
         if witness < 0:
             return False
-        if _can_follow(store, grammar, canon, memo, packed, witness):
+        if can_follow(store, grammar, canon, packed, witness):
             return True
     return False
 
 
 @kernel
-def has_common_witness(store, grammar, canon, memo, packed, split):
-    """Whether a witness that is known for all tokens can follow; remembered as `is_safe` is."""
-    known = load_i64(memo_entry(memo, packed, split) + 8)
-    if known & IS_WITNESS_ASKED == 0:
-        known |= IS_WITNESS_ASKED
-        likely = ensure(canon, CANON.likely, split + 1) + split
-        first = load_u8(likely)
-        for i in range(-1, MOST_COMMON):
-            number = first if i < 0 else i
-            witness = map_get(canon.witnesses, witness_key(split, ANY_TOKEN, NO_CHAIN) + number * NEXT)
-            if witness < 0:
-                break
-            if _can_follow(store, grammar, canon, memo, packed, witness):
-                known |= HAS_WITNESS
-                store_u8(likely, number)
-                break
-        if not has_stopped(store, grammar):
-            store_i64(memo_entry(memo, packed, split) + 8, known)
-    return known & HAS_WITNESS != 0
+def has_common_witness(store, grammar, canon, packed, split):
+    """Whether a witness that is known for all tokens can follow."""
+    for number in range(MOST_COMMON):
+        witness = map_get(canon.witnesses, witness_key(split, ANY_TOKEN, NO_CHAIN) + number * NEXT)
+        if witness < 0:
+            return False
+        if can_follow(store, grammar, canon, packed, witness):
+            return True
+    return False

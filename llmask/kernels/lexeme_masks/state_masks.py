@@ -119,16 +119,12 @@ def _build_own_mask(store, state, asked):
     lexemes = _lexemes(store, asked)
     base = store.bases[lexemes]
     # walk
-    is_walked = 0
     n_tokens = _changed_mask(store, state, base, best)
-    if n_tokens != GIVEN_UP:
-        is_walked = store.states[base].walked
-    elif best >= 0:
+    if n_tokens == GIVEN_UP and best >= 0:
         n_tokens = _sliced_mask(store, state, best, room)
-    else:
+    elif n_tokens == GIVEN_UP:
         fill_bytes(words, n_bytes, 0)
         if is_wide(store, state):
-            is_walked = 1
             n_tokens = wide_walk(store, store.trie.address, 0, 0, store.n_trie, state)
         else:
             n_tokens = narrow_walk(store, 0, state)
@@ -139,7 +135,7 @@ def _build_own_mask(store, state, asked):
     n_tokens += allow_duplicates(store, words)
     kind, mask = keep_mask(store, words, n_tokens, LIST_AT_MOST)
     kept = store.states[state]
-    kept.walked, kept.mask, kept.n_tokens = is_walked, mask, n_tokens
+    kept.mask, kept.n_tokens = mask, n_tokens
     kept.first_exit, kept.n_exits = first_exit, store.n_exits - first_exit
     if kind == MaskKind.WORDS and base == 0 and is_wide(store, state):
         store.bases[lexemes] = state

@@ -154,7 +154,6 @@ GRAMMAR = Slots(
     n_crossing="",
     crossing_ends=Array(64, "where each leads, if masks are canonical, see mask/crossing.py"),
     untracked_walk="what is added to these: UNTRACKED, or 0",
-    path_ends=Array(64, "parse states and lexer states after the bytes of a token"),
     is_uncertain="1: a step from an untracked row depended on a text, see canonical/ends.py",
     named=Array(32, "tokens that the row names, while a mask is made"),
     crossings=Lists("such tokens; many configurations have the same"),
@@ -194,7 +193,6 @@ GRAMMAR = Slots(
     # --- canonical masks; the first part is also in the tables of split states, see canonical/slots.py
     ends_of_text=Map("parse state, lexer state -> number of an end, see canonical/search.py"),
     verdicts=Map("end, split state, token -> verdict"),
-    safe_ends=Array(64, "the last ends that were asked for, see canonical/ends.py"),
     tokens=Array(32, "lists of tokens"),
     n_tokens="",
     canon="address of the table of split states",
@@ -203,9 +201,7 @@ GRAMMAR = Slots(
     n_positions="",
     listed=Map("configuration -> its crossing tokens with where they lead, in tokens, see listings.py"),
     of_untracked=Map("configuration of an untracked row, split state -> what all transcripts answer, in tokens"),
-    removed=Map(
-        "configuration, split state -> tokens that nothing canonical follows, of short masks all tokens, in tokens"
-    ),
+    removed=Map("configuration, split state -> tokens that nothing canonical follows, in tokens"),
     # --- how sequences can end, see finish/estimates.py and finish/paths.py
     state_costs=Record(
         "[n_costed, N_PATHS]: of reaching the end of a rule, by PathKind",

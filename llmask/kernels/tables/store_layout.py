@@ -136,7 +136,6 @@ STORE = Slots(
         single="the set of its only lexeme, 0 = several",
         wide="0 = not counted yet; NARROW: few bytes lead on, WIDE: many, see lexer/dense_transitions.py",
         goes_on="0 = not looked yet, 1 = no, 2 = two ways to go on that are different texts, see tracked_walk.py",
-        walked="1 when the bytes of all tokens were followed from here: a transition not built yet is of no token",
         base="the state whose mask and exits it has besides its own exits, 0 = none; see state_masks.py",
     ),
     transitions=Array(32, Published("rows of next states by class")),

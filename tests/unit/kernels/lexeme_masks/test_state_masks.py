@@ -6,13 +6,10 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import llmask
-from llmask.kernels.lexer.states import UNKNOWN
 from llmask.kernels.tables.store_layout import STORE
-from llmask.regex.notation import list_in
 from tests.reference.definition import read_mask
 
 LONGEST = 6
@@ -69,57 +66,3 @@ def test_bounds_share_a_mask_and_walk_once(default_tokenizer: llmask.Tokenizer) 
             read_mask(matcher, default_tokenizer.vocab_size)
             walked.append(int(array[STORE.walked]))
     assert max(walked[1:]) < 1000
-
-
-DOCUMENTS: list[tuple[Any, str]] = [
-    (
-        {"properties": {"name": {"enum": ["abc", "abd"]}, "nail": True}, "additionalProperties": False},
-        '{"name": "abd"}',
-    ),
-    ({"properties": {"name": {"type": "integer"}, "nail": True}}, '{"name": 10, "nob": [1.5, null, "x"]}'),
-    ({"type": "array", "items": {"pattern": "^[a-c0-9]+(-[ab]+)?$", "type": "string"}}, '["ab0-a", "c"]'),
-    ({"type": "array", "items": {"format": "date"}}, '["2024-02-29"]'),
-    ({"type": "string", "pattern": "^([^a-y ]|[a-y ]z)*$"}, '"azbz-zA zyz"'),
-]
-
-
-@pytest.mark.parametrize(("schema", "document"), DOCUMENTS)
-def test_states_from_which_the_trie_was_walked_know_the_bytes_of_all_tokens(schema: Any, document: str) -> None:
-    """Canonical masks take a transition that is not built for one that no token needs (canonical/sure.py)."""
-    pieces = {document[i:j].encode() for i in range(len(document)) for j in range(i + 2, min(i + 6, len(document) + 1))}
-    tokens = [bytes([byte]) for byte in range(256)] + sorted(pieces)
-    tokenizer = llmask.Tokenizer.from_bytes([*tokens, b""], eos=len(tokens), special=[])
-    grammar = llmask.Compiler(tokenizer).json_schema(schema)
-    matcher = grammar.matcher()
-    for byte in document.encode():
-        read_mask(matcher, tokenizer.vocab_size)
-        matcher.accept_bytes(bytes([byte]))
-    store = grammar._loaded.store
-    table, nodes = store.table, store.nodes
-    n_states = table.view.state_keys.count
-    view = table.view
-
-    def known(state: int, byte: int) -> int:
-        row = view.states[state].row
-        classes = table.read(STORE.class_maps + 1, view.states[state].map * 256, 256, np.uint8)
-        return int(view.transitions[row - 1 + int(classes[byte])]) if row else UNKNOWN
-
-    def leads_on(state: int, byte: int) -> bool:
-        key = list_in(table, STORE.state_keys, state)
-        rests = (nodes.derivative(left, byte) for left in key[1 : len(key) & -2 : 2])
-        return any(rest != nodes.EMPTY and not nodes.is_empty(rest) for rest in rests)
-
-    walked = [state for state in range(2, n_states) if view.states[state].walked]
-    assert walked or "pattern" not in schema  # a string of which no slice stands for most tokens
-    for start in walked:
-        assert view.states[start].anonymous == start
-        for token in tokens:
-            state = start
-            for byte in token:
-                target = known(state, byte)
-                if target == UNKNOWN:
-                    assert not leads_on(state, byte), (start, token, state)
-                    break
-                state = target
-                if state == 1:
-                    break
