@@ -24,10 +24,13 @@ from .nodes import BYTE_DISTANCE, UNBOUNDED, Node, NodeFlag, as_difference
 N_QUEUES = 1024  # of entries by distance, see _queue_for
 FINE_QUEUES = 512
 QUEUE, (Q_FIRST, Q_LAST) = 2, range(2)
-# of an entry: the next of its queue; the class to be tried next, and a byte from which it is looked for; bytes from the
-# root
-ENTRY, (E_NODE, E_PARENT, E_NEXT, E_CLASS, E_BYTE, E_QUEUE, E_LENGTH) = 7, range(7)
+# of an entry: the one below on the path of LOW_BYTES, and the next of its queue; the class to be tried next, and a byte
+# from which it is looked for; bytes from the root
+ENTRY, (E_NODE, E_PARENT, E_BELOW, E_NEXT, E_CLASS, E_BYTE, E_QUEUE, E_LENGTH) = 8, range(8)
 NO_ENTRY = -1
+NEAREST = 0  # strategies of the search; what is no other is breadth first
+LOW_BYTES = 1
+N_STRATEGIES = 3
 SLOWNESS = 4  # bytes of a path that weigh as much as a part of BYTE_DISTANCE
 
 
@@ -98,10 +101,14 @@ def _has_texts_anywhere(store, node):
 def _search(store, kept, root):
     """Whether some derivative of `root` is nullable.
 
-    Two orders take turns, a byte each: the nearest first (by distance, among equals the oldest), and breadth first, as
-    no distance shows the length that a complement asks for.
+    Three strategies take turns, a byte each: the nearest first (by distance, among equals the oldest), depth first by
+    the lowest bytes, and breadth first. Each loses itself somewhere: the first where a complement asks for length,
+    which no distance shows, the second in a label that needs a Chinese letter, the third in `.{1000}&[a-z]*`.
     For the first the length of the path counts a little, too: where `ab`, `ac` and `ad` must come, another `a` brings
     none of them nearer, and `b` takes the others away again; it wrote `aaaa...` up to the longest string allowed.
+
+    Entries stay, they are the parents of others. What another strategy finds is not put on the path of LOW_BYTES: when
+    it was, every other step led back to the start, and host names of 40 characters took 30,000 steps instead of 200.
     """
     if _is_known_full(store, root):
         return True
@@ -115,18 +122,18 @@ def _search(store, kept, root):
     if can_keep(store, kept) and kept.n_kept != 0:
         bring_back(store, kept)
         _see_again(store)
-        oldest, steps = kept.search_oldest, kept.progress
+        low, oldest, steps = kept.search_low, kept.search_oldest, kept.progress
     else:
-        oldest, steps = _begin_search(store, root), 0
-        queue = store.scratch[oldest + E_QUEUE]
+        low = oldest = _begin_search(store, root)
+        queue = store.scratch[low + E_QUEUE]
+        steps = 0
     while True:
         while oldest < store.scratch_top and _is_done(store, oldest):
             oldest += ENTRY
         if oldest == store.scratch_top:
             break
-        entry = oldest
-        if steps & 1 == 0:
-            queue, entry = _nearest(store, bottom, queue)
+        strategy = steps % N_STRATEGIES
+        entry, queue, low = _choose(store, bottom, strategy, queue, low, oldest)
         target = _next_derivative(store, entry)
         steps += 1
         if max(steps, store.searched) > store.max_emptiness:
@@ -134,10 +141,12 @@ def _search(store, kept, root):
         if store.exceeded != 0:
             if can_keep(store, kept) and store.exceeded == LIMIT_WORK:
                 keep(store, kept, steps - 1)
+                kept.search_low = low
                 kept.search_oldest = oldest
             store.scratch_top = bottom
             return True
         # a string is found, or another entry, or nothing new
+        found = entry
         if target != Node.EMPTY and not store.nodes[target].known_empty:
             is_full, is_new = _is_known_full(store, target), _see(store, target)
             if is_full or (is_new and _has_texts_anywhere(store, target)):
@@ -146,7 +155,10 @@ def _search(store, kept, root):
                 store.scratch_top = bottom
                 return True
             if is_new:
-                queue = min(queue, store.scratch[_enter(store, bottom, target, entry) + E_QUEUE])
+                found = _enter(store, bottom, target, entry, entry if strategy == LOW_BYTES else NO_ENTRY)
+                queue = min(queue, store.scratch[found + E_QUEUE])
+        if strategy == LOW_BYTES:
+            low = found
     # every entry is done: none of them matches anything
     for entry in range(bottom + QUEUE * N_QUEUES, store.scratch_top, ENTRY):
         store.nodes[store.scratch[entry + E_NODE]].known_empty = True
@@ -163,7 +175,20 @@ def _begin_search(store, root):
         queues[bottom + i] = NO_ENTRY
     store.scratch_top = bottom + QUEUE * N_QUEUES
     _see(store, root)
-    return _enter(store, bottom, root, NO_ENTRY)
+    return _enter(store, bottom, root, NO_ENTRY, NO_ENTRY)
+
+
+@inline
+def _choose(store, bottom, strategy, queue, low, oldest):
+    """The entry that a strategy goes on from; the nearest queue, and the end of the path of LOW_BYTES."""
+    entry = oldest
+    if strategy == NEAREST:
+        queue, entry = _nearest(store, bottom, queue)
+    elif strategy == LOW_BYTES:
+        while low >= 0 and _is_done(store, low):
+            low = store.scratch[low + E_BELOW]
+        entry = oldest if low < 0 else low
+    return entry, queue, low
 
 
 @kernel
@@ -209,15 +234,15 @@ def _queue_for(distance):
 
 
 @kernel
-def _enter(store, bottom, node, parent):
+def _enter(store, bottom, node, parent, below):
     """Append an entry that has tried no class yet; returns its position."""
     entry = store.scratch_top
     length = 0 if parent < 0 else store.scratch[parent + E_LENGTH] + 1
     queue = _queue_for(store.nodes[node].distance + length // SLOWNESS)
     entries = reserve(store.scratch, entry + ENTRY)
     store.scratch_top = entry + ENTRY
-    entries[entry + E_NODE], entries[entry + E_PARENT], entries[entry + E_NEXT] = node, parent, NO_ENTRY
-    entries[entry + E_CLASS], entries[entry + E_BYTE] = 0, 0
+    entries[entry + E_NODE], entries[entry + E_PARENT], entries[entry + E_BELOW] = node, parent, below
+    entries[entry + E_NEXT], entries[entry + E_CLASS], entries[entry + E_BYTE] = NO_ENTRY, 0, 0
     entries[entry + E_QUEUE], entries[entry + E_LENGTH] = queue, length
     ends = bottom + QUEUE * queue
     last = entries[ends + Q_LAST]

@@ -16,7 +16,8 @@ KEPT = Slots(
     kept_items=Array(32, "the scratch stack"),
     n_kept="0: nothing is kept",
     progress="how far it is; grows",
-    search_oldest="of a search, see regex/emptiness.py",
+    search_low="of a search, see regex/emptiness.py",
+    search_oldest="",
     word_at="of a list of words, see regex/word_trees.py",
     word_branch="",
 )
