@@ -439,7 +439,11 @@ class Sequence:
         reached, n = self.generation.advance(self.configuration, data, begin, fills=False)
         while reached != REFUSED and n < len(data):
             self.make_room()
-            reached = self._read_again(data[begin:n])
+            table = self.generation.table
+            before = table.bytes_used
+            with unmetered():  # the new tables read again what the old ones have read
+                reached, _ = self.generation.advance(self.configuration, data[begin:n])
+            self.generation.bring(table.bytes_used - before)
             reached, n = self.generation.advance(reached, data, n, fills=False)
         if reached == REFUSED:
             return n
@@ -450,15 +454,6 @@ class Sequence:
             self._settle()
             raise
         return ALL_TAKEN
-
-    def _read_again(self, data: bytes) -> int:
-        """The configuration after bytes that were read before the tables were exchanged."""
-        table = self.generation.table
-        before = table.bytes_used
-        with unmetered():
-            reached, _ = self.generation.advance(self.configuration, data)
-        self.generation.bring(table.bytes_used - before)
-        return reached
 
     def rollback(self, n: int) -> None:
         """See `Matcher.rollback`."""

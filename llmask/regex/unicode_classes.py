@@ -32,7 +32,6 @@ from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, TEXT, CodePointSet
 FILE = Path(__file__).with_name("unicode_properties.npz")
 ASCII_DIGITS = CodePointSet.from_ranges([(0x30, 0x39)])
 ASCII_WORDS = CodePointSet.from_ranges([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
-ASCII_SPACES = CodePointSet.of(" \t\n\r\f\v")
 ECMA_SPACES = CodePointSet.of(" \t\n\r\f\v\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff").union(
     CodePointSet.from_ranges([(0x2000, 0x200A)])
 )
@@ -67,21 +66,11 @@ def members(name: str, file: Path = FILE) -> CodePointSet | None:
 
 
 @cache
-def digits() -> CodePointSet:
-    r"""`\d` of `re`: decimal digits of every script."""
-    return _matched_by_re(r"\d+")
-
-
-@cache
-def words() -> CodePointSet:
-    r"""`\w` of `re`: letters and numbers of every script and the underscore."""
-    return _matched_by_re(r"\w+")
-
-
-@cache
-def spaces() -> CodePointSet:
-    r"""`\s` of `re`."""
-    return _matched_by_re(r"\s+")
+def named_class(letter: str, is_ascii: bool) -> CodePointSet:
+    r"""`\d`, `\w` or `\s` of `re`, with its flag `a` of ASCII alone."""
+    text = bytes(range(128)).decode() if is_ascii else _every_code_point()
+    runs = re.finditer(rf"\{letter}+", text, re.ASCII if is_ascii else 0)
+    return CodePointSet.from_ranges((run.start(), run.end() - 1) for run in runs)
 
 
 @lru_cache(maxsize=256)
@@ -104,16 +93,12 @@ def binary_property(name: str) -> CodePointSet | None:
 @lru_cache(maxsize=4096)
 def without_case(members: CodePointSet) -> CodePointSet:
     """Everything that a character class of `members` matches under `re.IGNORECASE`."""
-    cased = _cased()
-    inside = members.intersect(_cased_set())
+    cased, every = _cased()
+    inside = members.intersect(every)
     if not inside.bounds:
         return members
     spelled = "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in inside.ranges())
     return members.union(CodePointSet.of("".join(re.findall(f"[{spelled}]", cased, re.IGNORECASE))))
-
-
-def _matched_by_re(pattern: str) -> CodePointSet:
-    return CodePointSet.from_ranges((run.start(), run.end() - 1) for run in re.finditer(pattern, _every_code_point()))
 
 
 def _every_code_point() -> str:
@@ -135,12 +120,8 @@ def _categories() -> dict[str, list[tuple[int, int]]]:
 
 
 @cache
-def _cased() -> str:
+def _cased() -> tuple[str, CodePointSet]:
     """Every character that has another case; no plane after plane 1 has any (a test looks at all of them)."""
     planes = map(chr, TEXT.intersect(CodePointSet((0, (LAST_PLANE_WITH_CASE + 1) << 16))))
-    return "".join(c for c in planes if c.lower() != c or c.upper() != c or c.title() != c)
-
-
-@cache
-def _cased_set() -> CodePointSet:
-    return CodePointSet.of(_cased())
+    found = "".join(c for c in planes if c.lower() != c or c.upper() != c or c.title() != c)
+    return found, CodePointSet.of(found)

@@ -479,12 +479,7 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
     # --- meanings that dialects change
 
     def _named_class(self, letter: str) -> CodePointSet:
-        is_ascii = "a" in self.flags
-        members = {
-            "d": lambda: unicode_classes.ASCII_DIGITS if is_ascii else unicode_classes.digits(),
-            "w": lambda: unicode_classes.ASCII_WORDS if is_ascii else unicode_classes.words(),
-            "s": lambda: unicode_classes.ASCII_SPACES if is_ascii else unicode_classes.spaces(),
-        }[letter.lower()]()
+        members = unicode_classes.named_class(letter.lower(), "a" in self.flags)
         return members if letter.islower() else members.complement()
 
     def _line_ends(self) -> CodePointSet:
