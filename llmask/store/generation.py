@@ -24,8 +24,9 @@ from ..kernels.mask.open_rules import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
 from ..kernels.parser.load_rules import NOTHING_DERIVED
 from ..kernels.table import Table
 from ..kernels.tables.grammar_layout import GRAMMAR, GRAMMAR_POOLS
+from ..kernels.tables.memory import LIMIT_WORK
 from ..kernels.tables.operations import Operation
-from ..kernels.tables.store_layout import STORE
+from ..kernels.tables.store_layout import LIMIT_EMPTINESS, LIMIT_NODES, LIMIT_STATES, STORE
 from ..kernels.values import json_values
 from ..kernels.values.called_rules import CHUNK_BITS, FIRST_CHUNK, LATE, NO_TEXTS
 from ..kernels.values.parse_states import MOST_ROWS
@@ -33,7 +34,8 @@ from ..work import active, metered
 from .store import Store
 
 MOST_MADE = 5000  # rules that one step may have written
-PART_BYTES = 256  # of a text, that are read as one step
+PART_BYTES, LEAST_PART = 1024, 128  # of a text, that are read as one step
+OF_ONE_CALL = (LIMIT_WORK, LIMIT_NODES, LIMIT_STATES, LIMIT_EMPTINESS)  # limits that a shorter part may not meet
 FEW_ITEMS = 4  # items that are taken one by one instead of as a Leo item, see kernels/parser/leo_items.py
 MOST_LEO_ITEMS = 2  # in one row
 _NO_DATA = np.zeros(0, np.int32)
@@ -159,18 +161,26 @@ class Generation:
             return self._run_with_variants(operation, a, b, c, data)
 
     def advance(self, configuration: int, data: bytes, begin: int = 0, fills: bool = True) -> tuple[int, int]:
-        """Read a text from a byte on, in parts that have the bounds of a step each.
+        """Read a text from a byte on, in parts that have the bounds of a step each; shorter ones where these are met.
 
         Returns the configuration after it and its length; with `fills=False` it stops when the tables have outgrown
         their room, and returns what it has until then. Or REFUSED, and the position of the byte that cannot come next.
         """
+        n, slots = PART_BYTES, self.store.table.array
         while True:
-            part = items_of(data[begin : begin + PART_BYTES])
+            part = items_of(data[begin : begin + n])
             with self.store.lock:
-                reached = self.run(Operation.ADVANCE, configuration, data=part)
+                try:
+                    reached = self.run(Operation.ADVANCE, configuration, data=part)
+                except LimitExceeded:
+                    is_spent = active.meter is not None and active.meter.left < 0
+                    if is_spent or len(part) <= LEAST_PART or slots[STORE.reached] not in OF_ONE_CALL:
+                        raise
+                    n = len(part) // 2
+                    continue
                 if reached == REFUSED:
-                    return REFUSED, begin + int(self.store.table.array[STORE.report])
-            configuration, begin = reached, begin + len(part)
+                    return REFUSED, begin + int(slots[STORE.report])
+            configuration, begin, n = reached, begin + len(part), min(2 * n, PART_BYTES)
             if begin == len(data) or not (fills or self.table.bytes_used <= self.room):
                 return configuration, begin
 
