@@ -351,8 +351,9 @@ class _Reader:
         is_cheap = self.is_monotone or all(map(self._is_cheap_to_negate, speaking.values()))
         most = MAX_CLASSES if self.is_needed else min(MAX_CLASSES, 2 * len(speaking) + 2) if is_cheap else 0
         found = self._divided_values(schemas, speaking, min(most, MANY_CLASSES))
-        if self.is_needed and len(found) > MANY_CLASSES:
-            found = self._divided_values(schemas, speaking, most, self._objects(schemas, speaking))
+        if most > MANY_CLASSES < len(found):  # not all schemas have been asked yet
+            objects = self._objects(schemas, speaking) if self.is_needed else None
+            found = self._divided_values(schemas, speaking, most, objects)
         if len(found) > most:
             raise LimitExceeded(f"the values of a key divide into more than {most} classes", None, FEWER_HELP)
         found = [one for one in found if not (one.failed and self._is_void(one))]

@@ -112,6 +112,23 @@ def test_random_objects_within_objects(
             assert accepted == is_valid if property_order == "any" else accepted <= is_valid, (schema, value)
 
 
+@pytest.mark.parametrize("n", [2, 4, 6, 8, 12])
+def test_many_conditions_on_one_key(judge: Any, rng: random.Random, costly: Callable[[int], int], n: int) -> None:
+    """The values of a key are divided by all that conditions say of them, at whatever number this is found too dear."""
+    said = [{"const": "x"}, {"const": 1}, {"enum": ["x", 2]}, {"minimum": 2}, *({"const": at} for at in range(3, 9))]
+    then = [{}, {"required": ["a"]}, {"required": ["b"]}, {"properties": {"a": {"not": said[0]}}}]
+    for _ in range(costly(12)):
+        asked = [{"if": {"properties": {"a": rng.choice(said)}}, "then": rng.choice(then)} for _ in range(n)]
+        schema = {"type": "object", "allOf": asked}
+        try:
+            grammar = judge.grammar(schema, property_order="any")
+        except UnsatisfiableSchema:
+            grammar = None
+        for value in rng.sample(WORLD, 60):
+            accepted = grammar is not None and judge.accepts(grammar, value)
+            assert accepted == judge.is_valid(schema, value), (schema, value)
+
+
 def closed(n: int) -> Any:
     members = [{"properties": {f"k{at}": {"type": "string"}}, "additionalProperties": False} for at in range(n)]
     return {"type": "object", "oneOf": members}
