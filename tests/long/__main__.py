@@ -30,6 +30,7 @@ ATTACKS = {
     "misuse": ("calls", 100_000),
     "strangers": ("hostile inputs", 500),
     "soak": ("minutes", 40),
+    "stalls": ("compiles", 10_000),
 }
 # with arguments of their own
 TOOLS = ("suite", "keywords", "differential", "walks", "hostile")

@@ -32,6 +32,7 @@ SMALL = {
     "misuse": 200,
     "strangers": 3,
     "soak": 1,
+    "stalls": 2,
 }
 
 
