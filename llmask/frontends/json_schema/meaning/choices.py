@@ -126,15 +126,22 @@ def _is_absent(marks: Marks, name: str) -> bool:
 
 MAX_PROOF_DEPTH = 6  # properties within properties that a proof looks into
 MAX_CASES = 64  # combinations of nested alternatives that a proof looks at
+MANY_PAIRS = 15  # beyond which strings under a key are looked at, also where alternatives are more
 PROOF_WORK = 50  # a proof, counted in subschemas visited
 
 
 def pairs_to_prove(context: Context, conjunction: Conjunction, choice: Choice) -> list[tuple[int, int]]:
     """Pairs of alternatives that neither marks nor strings under one key tell apart."""
-    left = list(pairs_left(context, choice.schemas))
-    if len(left) > len(choice.schemas):
+    left = list(pairs_left(context, choice.schemas, conjunction.parts))
+    if len(left) > min(MANY_PAIRS, len(choice.schemas)):
+        here = marks_of_parts(context, conjunction.parts).types
+        types = [marks_of(context, *member).types & here for member in choice.schemas]
         apart = _told_by_strings(context, conjunction, choice)
-        left = [(at, beyond) for at, beyond in left if not (at in apart and apart.get(beyond))]
+        left = [
+            (at, beyond)
+            for at, beyond in left
+            if not (at in apart and apart.get(beyond) and types[at] & types[beyond] == {"object"})
+        ]
     return left
 
 
@@ -210,7 +217,8 @@ def _told_by_strings(context: Context, conjunction: Conjunction, choice: Choice)
         add_schema(context, case, *member)
         for name in required_by(case.parts):
             under = conjunction_of(context, key_schemas(context, case.parts, name))
-            if types_of(under.parts) == ("string",):
+            listed = [value for part in under.parts for value in allowed_values(part) or ()]
+            if types_of(under.parts) == ("string",) or (listed and all(type(value) is str for value in listed)):
                 languages.setdefault(name, {})[at] = strings_of(context, under, is_most=True)
     nodes, before = context.nodes, context.nodes.EMPTY
     told: dict[int, bool] = {}

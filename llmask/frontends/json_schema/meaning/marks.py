@@ -15,7 +15,7 @@ made once each, and the pairs found.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from llmask.work import spend
@@ -200,9 +200,12 @@ def _no_value_is_left(one: Marks, other: Marks, name: str) -> bool:
 MAX_DISCRIMINATORS = 4  # keys that an index is made for; each has a list of all that lack it
 
 
-def pairs_left(context: Context, schemas: list[SchemaAt]) -> Iterator[tuple[int, int]]:
-    """Pairs of positions, the smaller first and in order, whose marks do not tell them apart."""
+def pairs_left(context: Context, schemas: list[SchemaAt], parts: Sequence[Part] = ()) -> Iterator[tuple[int, int]]:
+    """Pairs of positions, the smaller first and in order, whose marks do not tell them apart in a type of `parts`."""
     marks = [marks_of(context, schema, path) for schema, path in schemas]
+    if parts:
+        types = marks_of_parts(context, list(parts)).types
+        marks = [one._replace(types=one.types & types) for one in marks]
     index = _Index(marks)
     for at, one in enumerate(marks):
         for other in index.beyond(at):

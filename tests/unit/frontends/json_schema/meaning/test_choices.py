@@ -229,3 +229,16 @@ def test_many_objects_are_told_apart_by_the_languages_of_a_string(judge: Any) ->
         [{"kind": "a12-", "v17": None}, {"kind": "a1-"}],
     )
     judge.agrees({"oneOf": members[:30]}, valid, invalid)
+
+
+def test_strings_under_a_key_tell_objects_apart_and_nothing_else(judge: Any) -> None:
+    members: list[Any] = [
+        {"properties": {"kind": {"enum": [f"a{at}"]}}, "required": ["kind"], "maxItems": at} for at in range(20)
+    ]
+    members.append({"properties": {"kind": {"type": "string", "pattern": "^x-"}}, "required": ["kind"]})
+    valid = [{"kind": "a7"}, {"kind": "x-1"}, [1] * 20]
+    judge.agrees({"oneOf": members}, valid, [{"kind": "b"}, {}, {"kind": "a7x"}, [], [1], [1] * 19])
+    translation = Translation(judge.nodes, {"oneOf": members}, SchemaOptions())
+    choice = conjunction_of(translation, [(translation.schema, ())]).choices[0]
+    assert pairs_to_prove(translation, conjunction_of(translation, [({"type": "object"}, ROOT)]), choice) == []
+    assert len(pairs_to_prove(translation, Conjunction(), choice)) == 210  # arrays fulfil both of each pair
