@@ -11,7 +11,8 @@ proved here for the pairs that marks leave: two schemas exclude each other when 
 that fulfils both leaves nothing. The proof follows types, constants, string languages (exact, by intersection of
 regular expressions), numeric ranges, counts, and properties that one of the two requires (the usual discriminator).
 Where it fails, each of the two is written with the negation of the other beside it, which is exact and larger. Many
-alternatives that a key tells apart only where it is there are written twice: with it, and without it.
+alternatives that a key tells apart only where it is there are written twice: with it, and without it. Many conditions
+on the value of one key are decided for each value.
 
 In: a conjunction, a choice. Out: a conjunction with the same values and fewer choices; pairs. Cost: a microsecond an
 alternative, 20 us for its marks, about 100 us for each pair that these leave.
@@ -24,7 +25,8 @@ from typing import Any
 from llmask.work import spend
 
 from ..lexical.numbers import number_node
-from ..reading.pointers import Path
+from ..reading.keywords import EXCEPT, NOT
+from ..reading.pointers import ROOT, Path
 from .array_layout import ArrayLayout
 from .conjunction import add_schema, conjunction_of, strings_of, with_alternative
 from .context import Context
@@ -33,7 +35,7 @@ from .marks import Marks, exclude_each_other, listed_under, marks_of, marks_of_p
 from .object_layout import key_schemas
 from .place import Choice, Conjunction, Part, SchemaAt, count_range, required_by, types_of
 from .scalars import range_of
-from .synthetic import all_of, of_types
+from .synthetic import all_of, any_of, of_types
 
 IMPLICATION_WORK = 8  # units to compare an alternative with what holds
 
@@ -105,13 +107,16 @@ def _part_is_implied(context: Context, marks: Marks, part: Part) -> bool:
 def _property_is_implied(context: Context, marks: Marks, name: str, member: Any, path: Path) -> bool:
     if member is True or _is_absent(marks, name):
         return True
-    if member is False or name not in marks.under:
+    if member is False:
         return False
-    here, at = marks.under[name], (path, "properties", name)
+    here, at = marks.under.get(name), (path, "properties", name)
     shape = context.shape(member, at)
     if not shape.has_values:
         refused = listed_under(context, member, at)[1] if len(member) == 1 else frozenset()
-        return bool(refused) and not here & refused
+        kept_out = marks.barred.get(name, frozenset()) if here is None else refused - here
+        return bool(refused) and refused <= kept_out
+    if here is None:
+        return False
     part = (member, at, shape)
     # its other keywords may refuse some of the values that it lists
     values = fulfilling(context, allowed_values(part) or [], [part]) if shape.is_plain else []
@@ -126,6 +131,7 @@ def _is_absent(marks: Marks, name: str) -> bool:
 
 MAX_PROOF_DEPTH = 6  # properties within properties that a proof looks into
 MAX_CASES = 64  # combinations of nested alternatives that a proof looks at
+MANY_LISTS = 16  # of values of one key, from which conditions on it are decided value by value
 MANY_PAIRS = 15  # beyond which strings under a key are looked at, also where alternatives are more
 PROOF_WORK = 50  # a proof, counted in subschemas visited
 
@@ -170,6 +176,46 @@ def told_by_key(context: Context, conjunction: Conjunction, index: int, n_pairs:
     with_key.choices[index] = choice._replace(schemas=schemas)
     add_schema(context, without_key, *absent)
     return [with_key, without_key]
+
+
+def told_by_values(context: Context, conjunction: Conjunction) -> list[Conjunction]:
+    """The conjunction for each list of values of one key that choices refuse, for all other values, and without it.
+
+    So the `if` of many choices is decided. Nothing where they refuse fewer than MANY_LISTS lists, or overlapping ones.
+    """
+    beside = marks_of_parts(context, conjunction.parts)
+    refused: dict[str, dict[frozenset[Any], list[Any]]] = {}
+    first: dict[str, int] = {}
+    for index, choice in enumerate(conjunction.choices):
+        for part, _, _ in (part for member in choice.schemas for part in conjunction_of(context, [member]).parts):
+            for name, asked in part.get("properties", {}).items() if choice.keyword == "anyOf" else ():
+                schema, at = asked.get(NOT, (None, ROOT)) if type(asked) is dict else (None, ROOT)
+                if type(schema) is not dict or name in beside.forbidden:
+                    continue
+                listed = listed_under(context, {NOT: (schema, at)}, at)[1] - beside.barred.get(name, frozenset())
+                listed &= beside.under.get(name, listed)
+                is_scalar = {"array", "object"}.isdisjoint(kind for kind, _ in listed)
+                if listed and listed != beside.under.get(name) and is_scalar:
+                    values = allowed_values((schema, at, context.shape(schema, at))) or []
+                    refused.setdefault(name, {})[listed] = [one for one in values if equality_key(one, at) in listed]
+                    first.setdefault(name, index)
+    name, lists = max(refused.items(), key=lambda item: len(item[1]), default=("", {}))
+    if len(lists) < MANY_LISTS or sum(map(len, lists)) > len(frozenset().union(*lists)):
+        return []
+    told: list[dict[Any, Any]] = [{"enum": values} for values in lists.values()]
+    told.append({EXCEPT: [value for values in lists.values() for value in values]})
+    told = [{"type": "object", "required": [name], "properties": {name: schema}} for schema in told]
+    choice = conjunction.choices[first[name]]
+    path, whole = (
+        choice.path,
+        any_of(context, choice.schemas, choice.path),
+    )  # its keys come after the one that decides it
+    return [
+        with_alternative(
+            context, conjunction, first[name], [(context.synthetic(("told", name, at, *lists), one.copy), path), whole]
+        )
+        for at, one in enumerate([*told, {"properties": {name: False}}])
+    ]
 
 
 def n_ways(context: Context, conjunction: Conjunction, most: int, depth: int = 0) -> int:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 from llmask.frontends.json_schema import SchemaOptions
-from llmask.frontends.json_schema.meaning.choices import overlaps, pairs_to_prove, settle, told_by_key
+from llmask.frontends.json_schema.meaning.choices import overlaps, pairs_to_prove, settle, told_by_key, told_by_values
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.place import Conjunction
 from llmask.frontends.json_schema.reading.pointers import ROOT
@@ -242,3 +242,34 @@ def test_strings_under_a_key_tell_objects_apart_and_nothing_else(judge: Any) -> 
     choice = conjunction_of(translation, [(translation.schema, ())]).choices[0]
     assert pairs_to_prove(translation, conjunction_of(translation, [({"type": "object"}, ROOT)]), choice) == []
     assert len(pairs_to_prove(translation, Conjunction(), choice)) == 210  # arrays fulfil both of each pair
+
+
+@pytest.mark.parametrize(
+    ("listed", "is_told"),
+    [
+        ([[f"a{at}"] for at in range(22)], True),
+        ([[at, f"{at}"] for at in range(22)], True),
+        ([[at % 21] for at in range(22)], True),
+        ([[at, at + 1] for at in range(22)], False),
+        ([[{"at": at}] for at in range(22)], False),
+        ([[at % 15] for at in range(22)], False),
+    ],
+)
+def test_many_conditions_on_a_value_are_decided_for_each(judge: Any, listed: list[list[Any]], is_told: bool) -> None:
+    asked = [
+        {"if": {"properties": {"k": {"enum": values}}}, "then": {"properties": {"v": {"enum": [at, None, -(at % 3)]}}}}
+        for at, values in enumerate(listed)
+    ]
+    schema = {"allOf": asked, "properties": {"v": {"type": ["integer", "null"]}}}
+    translation = Translation(judge.nodes, schema, SchemaOptions())
+    told = told_by_values(translation, conjunction_of(translation, [(translation.schema, ROOT)]))
+    assert [len(settle(translation, one).choices) for one in told] == [0] * len(told)
+    assert bool(told) == is_told
+    if is_told:
+        keys = [*(values[-1] for values in listed), 50, "", None]
+        values = [
+            *({"k": key, "v": v} for key in keys for v in (0, 3, -1, 21, "x", None)),
+            *({"v": 0}, {"v": None}, {}, {"k": 3}, [], 1, "a1"),
+        ]
+        valid = [one for one in values if judge.is_valid(schema, one)]
+        judge.agrees(schema, valid, [one for one in values if one not in valid])
