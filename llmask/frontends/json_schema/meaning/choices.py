@@ -26,7 +26,7 @@ from llmask.work import spend
 
 from ..lexical.numbers import number_node
 from ..reading.keywords import EXCEPT, NOT
-from ..reading.pointers import ROOT, Path
+from ..reading.pointers import Path
 from .array_layout import ArrayLayout
 from .conjunction import add_schema, conjunction_of, strings_of, with_alternative
 from .context import Context
@@ -35,7 +35,7 @@ from .marks import Marks, exclude_each_other, listed_under, marks_of, marks_of_p
 from .object_layout import key_schemas
 from .place import Choice, Conjunction, Part, SchemaAt, count_range, required_by, types_of
 from .scalars import range_of
-from .synthetic import all_of, any_of, of_types
+from .synthetic import of_types
 
 IMPLICATION_WORK = 8  # units to compare an alternative with what holds
 
@@ -131,7 +131,6 @@ def _is_absent(marks: Marks, name: str) -> bool:
 
 MAX_PROOF_DEPTH = 6  # properties within properties that a proof looks into
 MAX_CASES = 64  # combinations of nested alternatives that a proof looks at
-MANY_LISTS = 16  # of values of one key, from which conditions on it are decided value by value
 MANY_PAIRS = 15  # beyond which strings under a key are looked at, also where alternatives are more
 PROOF_WORK = 50  # a proof, counted in subschemas visited
 
@@ -151,71 +150,53 @@ def pairs_to_prove(context: Context, conjunction: Conjunction, choice: Choice) -
     return left
 
 
-def told_by_key(context: Context, conjunction: Conjunction, index: int, n_pairs: int) -> list[Conjunction]:
-    """The conjunction where a key is there and where it is absent: the key whose values most alternatives list.
+def told_by_key(context: Context, conjunction: Conjunction, index: int, least: int) -> list[Conjunction]:
+    """The conjunction for the values of one key that alternatives list, for all other values, and without the key.
 
-    Nothing where too few list values of one, or where at least half of `n_pairs` pairs are not told apart by them.
-    """
-    choice, n_listing = conjunction.choices[index], dict[str, int]()
-    beside = marks_of_parts(context, conjunction.parts)
-    for member in choice.schemas:
-        marks = marks_of(context, *member)
-        spend(len(marks.under))
-        for name in marks.under.keys() - marks.required - beside.required - beside.forbidden:
-            n_listing[name] = n_listing.get(name, 0) + 1
-    name = max(sorted(n_listing), key=n_listing.__getitem__, default="")
-    if 2 * n_listing.get(name, 0) <= len(choice.schemas):
-        return []
-    path = choice.path
-    there = context.synthetic(("there", name), lambda: {"type": "object", "required": [name]}), path
-    absent = context.synthetic(("absent", name), lambda: {"properties": {name: False}}), path
-    schemas = [all_of(context, [member, there], path) for member in choice.schemas]
-    if 2 * len(list(pairs_left(context, schemas))) >= n_pairs:
-        return []
-    with_key, without_key = conjunction.copy(), conjunction.copy()
-    with_key.choices[index] = choice._replace(schemas=schemas)
-    add_schema(context, without_key, *absent)
-    return [with_key, without_key]
-
-
-def told_by_values(context: Context, conjunction: Conjunction) -> list[Conjunction]:
-    """The conjunction for each list of values of one key that choices refuse, for all other values, and without it.
-
-    So the `if` of many choices is decided. Nothing where they refuse fewer than MANY_LISTS lists, or overlapping ones.
+    Values that the same alternatives list or refuse are told together: so the `if` of many conditions is decided, and
+    of alternatives that list different values one is left. Nothing where they make fewer than `least` such lists. In
+    the order of names the key is where the choice number `index` is.
     """
     beside = marks_of_parts(context, conjunction.parts)
-    refused: dict[str, dict[frozenset[Any], list[Any]]] = {}
-    first: dict[str, int] = {}
-    for index, choice in enumerate(conjunction.choices):
-        for part, _, _ in (part for member in choice.schemas for part in conjunction_of(context, [member]).parts):
-            for name, asked in part.get("properties", {}).items() if choice.keyword == "anyOf" else ():
-                schema, at = asked.get(NOT, (None, ROOT)) if type(asked) is dict else (None, ROOT)
-                if type(schema) is not dict or name in beside.forbidden:
+    asked: dict[str, dict[Any, tuple[Any, list[int]]]] = {}
+    n_asking: dict[str, int] = {}
+    holding: set[tuple[str, int]] = set()  # a name, and the number of a member that lists values of it
+    for number, member in enumerate(member for choice in conjunction.choices for member in choice.schemas):
+        for part, path, _ in conjunction_of(context, [member]).parts:
+            for name, said in part.get("properties", {}).items():
+                if type(said) is not dict or name in beside.forbidden:
                     continue
-                listed = listed_under(context, {NOT: (schema, at)}, at)[1] - beside.barred.get(name, frozenset())
-                listed &= beside.under.get(name, listed)
-                is_scalar = {"array", "object"}.isdisjoint(kind for kind, _ in listed)
-                if listed and listed != beside.under.get(name) and is_scalar:
-                    values = allowed_values((schema, at, context.shape(schema, at))) or []
-                    refused.setdefault(name, {})[listed] = [one for one in values if equality_key(one, at) in listed]
-                    first.setdefault(name, index)
-    name, lists = max(refused.items(), key=lambda item: len(item[1]), default=("", {}))
-    if len(lists) < MANY_LISTS or sum(map(len, lists)) > len(frozenset().union(*lists)):
+                schema, at = said.get(NOT, (said, (path, "properties", name)))
+                shape = context.shape(schema, at) if type(schema) is dict else None
+                listed = allowed_values((schema, at, shape)) if shape is not None and shape.is_plain else None
+                for value in listed or ():
+                    key = equality_key(value, at)
+                    if key in beside.under.get(name, (key,)) and key not in beside.barred.get(name, ()):
+                        asked.setdefault(name, {}).setdefault(key, (value, []))[1].append(number)
+                n_asking[name] = n_asking.get(name, 0) + (listed is not None)
+                if listed is not None and NOT not in said:
+                    holding.add((name, number))
+    name = max(asked, key=n_asking.__getitem__, default="")
+    lists: dict[tuple[int, ...] | None, list[Any]] = {}
+    for value, speaking in asked.get(name, {}).values():
+        lists.setdefault((*speaking,), []).append(value)
+    values = [value for listed in lists.values() for value in listed]
+    if len(lists) < least or any(type(value) in (list, dict) for value in values):
         return []
-    told: list[dict[Any, Any]] = [{"enum": values} for values in lists.values()]
-    told.append({EXCEPT: [value for values in lists.values() for value in values]})
-    told = [{"type": "object", "required": [name], "properties": {name: schema}} for schema in told]
-    choice = conjunction.choices[first[name]]
-    path, whole = (
-        choice.path,
-        any_of(context, choice.schemas, choice.path),
-    )  # its keys come after the one that decides it
-    return [
-        with_alternative(
-            context, conjunction, first[name], [(context.synthetic(("told", name, at, *lists), one.copy), path), whole]
-        )
-        for at, one in enumerate([*told, {"properties": {name: False}}])
-    ]
+    choice = conjunction.choices[index]
+    first = sum(len(one.schemas) for one in conjunction.choices[:index])
+    found = []
+    for place, numbers in enumerate((*lists, (), None)):
+        case: dict[Any, Any] = {"properties": {name: False}}
+        left = choice.schemas
+        if numbers is not None:
+            value = {"enum": lists[numbers]} if numbers else {EXCEPT: values}
+            case = {"type": "object", "required": [name], "properties": {name: value}}
+            left = [one for at, one in enumerate(left, first) if at in numbers or (name, at) not in holding]
+        kept = context.synthetic(("told", name, place, *lists), case.copy)
+        found.append(with_alternative(context, conjunction, index, [(kept, choice.path)]))
+        found[-1].choices.insert(index, choice._replace(schemas=left, position=choice.position + 1))
+    return found
 
 
 def n_ways(context: Context, conjunction: Conjunction, most: int, depth: int = 0) -> int:

@@ -31,7 +31,6 @@ from ..meaning.choices import (
     pairs_to_prove,
     settle,
     told_by_key,
-    told_by_values,
     without_shared_types,
 )
 from ..meaning.conjunction import conjunction_of, strings_of, with_alternative
@@ -59,6 +58,7 @@ from .writer import Span, Writer
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
 MANY_WAYS = 20  # combinations of alternatives beyond which objects are written by a condition on their keys
 MANY_PAIRS = 15  # the same of alternatives of oneOf that may overlap
+MANY_LISTS = 4  # of values of a key, for which conditions on it are decided
 MOST_WAYS = 1_000_000  # the same, also where values divide into classes that are hard to write
 PLACE_WORK = 10  # units to write a place
 VARIANT_SHARE = 4  # a variant of a rule may take this part of a step's work
@@ -386,9 +386,10 @@ class Translation(Writer):
             rest = conjunction.copy()
             del rest.choices[index]
             pairs = pairs_to_prove(self, rest, choice)
-            told = told_by_key(self, conjunction, index, len(pairs)) if len(pairs) > MANY_PAIRS else []
-        if not told and ways > MOST_WAYS:
-            told = told_by_values(self, conjunction)
+        if len(pairs) > MANY_PAIRS:
+            told = told_by_key(self, conjunction, index, len(choice.schemas) // 2 + 1)
+        elif ways > MANY_WAYS:
+            told = told_by_key(self, conjunction, index, MANY_LISTS)
         for one in told:
             self.write_conjunction(one, path, span)
         if told:
