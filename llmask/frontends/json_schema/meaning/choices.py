@@ -154,14 +154,15 @@ def told_by_key(context: Context, conjunction: Conjunction, index: int, least: i
     """The conjunction for the values of one key that alternatives list, for all other values, and without the key.
 
     Values that the same alternatives list or refuse are told together: so the `if` of many conditions is decided, and
-    of alternatives that list different values one is left. Nothing where they make fewer than `least` such lists. In
-    the order of names the key is where the choice number `index` is.
+    of alternatives that list different values one is left. Nothing where most say nothing of the key, or make fewer than
+    `least` such lists. In the order of names the key is where the choice number `index` is.
     """
     beside = marks_of_parts(context, conjunction.parts)
     asked: dict[str, dict[Any, tuple[Any, list[int]]]] = {}
     n_asking: dict[str, int] = {}
     holding: set[tuple[str, int]] = set()  # a name, and the number of a member that lists values of it
-    for number, member in enumerate(member for choice in conjunction.choices for member in choice.schemas):
+    members = [member for choice in conjunction.choices for member in choice.schemas]
+    for number, member in enumerate(members):
         for part, path, _ in conjunction_of(context, [member]).parts:
             for name, said in part.get("properties", {}).items():
                 if type(said) is not dict or name in beside.forbidden:
@@ -181,7 +182,8 @@ def told_by_key(context: Context, conjunction: Conjunction, index: int, least: i
     for value, speaking in asked.get(name, {}).values():
         lists.setdefault((*speaking,), []).append(value)
     values = [value for listed in lists.values() for value in listed]
-    if len(lists) < least or any(type(value) in (list, dict) for value in values):
+    is_asked = 2 * n_asking.get(name, 0) > len(members)
+    if len(lists) < least or not is_asked or any(type(value) in (list, dict) for value in values):
         return []
     choice = conjunction.choices[index]
     first = sum(len(one.schemas) for one in conjunction.choices[:index])

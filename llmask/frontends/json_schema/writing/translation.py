@@ -388,7 +388,7 @@ class Translation(Writer):
             pairs = pairs_to_prove(self, rest, choice)
         if len(pairs) > MANY_PAIRS:
             told = told_by_key(self, conjunction, index, len(choice.schemas) // 2 + 1)
-        elif ways > MANY_WAYS:
+        elif ways > MANY_WAYS and ways > len(choice.schemas):
             told = told_by_key(self, conjunction, index, MANY_LISTS)
         for one in told:
             self.write_conjunction(one, path, span)
