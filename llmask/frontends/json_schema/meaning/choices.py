@@ -154,8 +154,8 @@ def told_by_key(context: Context, conjunction: Conjunction, index: int, least: i
     """The conjunction for the values of one key that alternatives list, for all other values, and without the key.
 
     Values that the same alternatives list or refuse are told together: so the `if` of many conditions is decided, and
-    of alternatives that list different values one is left. Nothing where most say nothing of the key, or make fewer than
-    `least` such lists. In the order of names the key is where the choice number `index` is.
+    of alternatives that list different values one is left. Nothing where most say nothing of the key, or where they
+    make fewer than `least` such lists. In the order of names the key is where the choice number `index` is.
     """
     beside = marks_of_parts(context, conjunction.parts)
     asked: dict[str, dict[Any, tuple[Any, list[int]]]] = {}
