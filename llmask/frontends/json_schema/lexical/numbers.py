@@ -260,7 +260,7 @@ def _bounds(wanted: NumberRange, is_negative: bool) -> list[Machine] | None:
 
 
 def _unlisted(values: list[Decimal]) -> list[Machine]:
-    return [unlisted([plain_numeral(value).lstrip(b"-").decode() for value in values])] if values else []
+    return [unlisted({plain_numeral(value).lstrip(b"-").decode(): 0 for value in values})] if values else []
 
 
 def _few_multiples(divisor: Fraction, low: Decimal, high: Decimal) -> list[bytes] | None:
