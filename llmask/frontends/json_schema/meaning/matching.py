@@ -7,9 +7,8 @@ from a free value to it (A. L. Dulmage, N. S. Mendelsohn, "Coverings of bipartit
 
     {1, 2}, {1}, {3, 4}    each complete matching has 1 and 2; of 3 and 4 either can be given up
 
-When a sequence has read one item more, the matching that answered for the items before lacks one value at most, and an
-augmenting path (C. Berge, "Two theorems in graph theory", 1957) finds another. A matching from nothing for each value
-asked about lost: 0.2 s a question where 100 items have 100 values.
+An augmenting path (C. Berge, "Two theorems in graph theory", 1957) gives an item a value. The matching is made anew for
+each question: 0.1 ms where 100 items have 100 of 150 values, 6 ms at worst, where each item has one more than the last.
 
 In: items, then positions and used values. Out: needed values. Cost: a microsecond an item; an augmenting path 50 ns a
 value of each item that it visits.
@@ -41,11 +40,7 @@ class Matching:
         self._values = list(nodes)
         self._all: frozenset[Hashable] = frozenset().union(*self._values)
         self._last_position = max((position for position, _, _ in self._items), default=-1)
-        # the last question's position, how many values each node has for the items after it, and which
-        self._position, self._wanted = -1, self._wanted_after(-1)
-        self._whole: Matched = {}
-        self._last = self._whole
-        self.is_complete = self._complete(self._whole, _lacking(self._whole, self._wanted), set(self._all))
+        self.is_complete = self._complete({}, self._lacking(-1), set(self._all))
 
     def has_items_after(self, position: int) -> bool:
         """Whether some items come after the one at `position`."""
@@ -56,16 +51,9 @@ class Matching:
 
         Of items that come one after the other, `position` may be none but the last.
         """
-        if position == self._position:
-            matched = self._last.copy()
-            lacking = [matched.pop(value) for value in used & matched.keys()]
-        else:
-            self._position, self._wanted = position, self._wanted_after(position)
-            matched = max((_kept(known, self._wanted, used) for known in (self._last, self._whole)), key=len)
-            lacking = _lacking(matched, self._wanted)
-        free = set(self._all - used - matched.keys())
-        self._complete(matched, lacking, free)
-        self._last = matched
+        matched: Matched = {}
+        free = set(self._all - used)
+        self._complete(matched, self._lacking(position), free)
         loose: set[int] = set()  # nodes that can exchange what they have, and those that cannot
         bound: set[int] = set()
         needed = set()
@@ -82,13 +70,9 @@ class Matching:
                 needed.add(value)
         return needed
 
-    def _wanted_after(self, position: int) -> list[int]:
-        """How many values each node is to have for the items after `position`."""
-        wanted = [0] * len(self._values)
-        for first, node, n in self._items:
-            if first > position:
-                wanted[node] += min(n, len(self._all) + 1)
-        return wanted
+    def _lacking(self, position: int) -> list[int]:
+        """The nodes of the items after `position`, each as often as it is to have a value."""
+        return [node for first, node, n in self._items if first > position for _ in range(min(n, len(self._all) + 1))]
 
     def _complete(self, matched: Matched, lacking: list[int], free: set[Hashable]) -> bool:
         """Give nodes one value more each time that they are named, out of `free`; whether there are enough.
@@ -138,22 +122,3 @@ class Matching:
                     ways[giver] = taker, value
                     takers.append(giver)
         return ways, -1
-
-
-def _lacking(matched: Matched, wanted: list[int]) -> list[int]:
-    """Nodes that have fewer values than wanted, each as often as it lacks one."""
-    left = list(wanted)
-    for node in matched.values():
-        left[node] -= 1
-    return [node for node, n in enumerate(left) for _ in range(n)]
-
-
-def _kept(matched: Matched, wanted: list[int], used: Set[Hashable]) -> Matched:
-    """What is left of a matching for other numbers of values wanted, without those used."""
-    left = list(wanted)
-    kept = {}
-    for value, node in matched.items():
-        if left[node] and value not in used:
-            left[node] -= 1
-            kept[value] = node
-    return kept
