@@ -24,6 +24,7 @@ from llmask.errors import LimitExceeded, LlmaskError
 
 from .meaning.evaluated import SPEAK_OF_OTHERS
 from .meaning.place import SchemaAt
+from .reading.hints import KNOWN
 from .reading.keywords import SCHEMAS_IN_LIST, SCHEMAS_IN_MAP, SCHEMAS_IN_VALUE, Shape
 from .reading.options import LedgerEntry, SchemaOptions
 from .reading.pointers import ROOT, Path, pointer
@@ -38,11 +39,7 @@ STILL_UNIONS = ("oneOf",)
 # What means something only beside another keyword.
 COMPANIONS = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
 NAMES = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
-DESCRIPTIONS = (
-    *("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples", "$comment"),
-    *("contentEncoding", "contentMediaType", "contentSchema"),
-    *("discriminator", "example", "externalDocs", "xml"),  # of OpenAPI
-)
+DESCRIPTIONS = KNOWN.difference(NAMES, ("nullable",))
 PLAIN = "numbers are written without exponent"
 SCIENTIFIC = "numbers have an exponent only from 1e16 on and below 1e-4"
 CLOSED = "no other keys (closed), but for what another schema of the same place says of them"
