@@ -21,7 +21,7 @@ a microsecond a state, ten for divisors, 5 in products.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
@@ -56,7 +56,7 @@ class Machine(NamedTuple):
     """
 
     rows: list[Row]
-    accepts: list[int]
+    accepts: Sequence[int]
 
 
 def _syntax(fraction: str) -> Machine:

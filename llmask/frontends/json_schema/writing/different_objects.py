@@ -28,18 +28,13 @@ from ..meaning.object_layout import Entry, Layout
 from ..meaning.place import Conjunction, Part, SchemaAt, types_of
 from ..meaning.scalars import matches_pattern
 from ..meaning.synthetic import negated, schema_of_value
-from ..reading.keywords import EXCEPT, PREFIX, SPELLED
+from ..reading.keywords import PREFIX, SPELLED
 from ..reading.pointers import Path
 from .writer import Span, Writer
 
 Listed = frozenset[int]
 NONE: Listed = frozenset()
 STATE_WORK = 2  # a state of a property, counted in subschemas visited
-
-
-def excepted_objects(parts: list[Part]) -> list[dict[str, Any]]:
-    """Objects that a value must differ from."""
-    return [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT] if type(value) is dict]
 
 
 def all_but(writer: Writer, values: list[Any], path: Path) -> SchemaAt:
