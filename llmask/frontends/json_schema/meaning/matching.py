@@ -32,6 +32,7 @@ class Matching:
     Attributes
     ----------
     is_complete : whether all items find different values.
+    last_position : of an item, -1 where there is none.
     """
 
     def __init__(self, items: Iterable[tuple[int, Iterable[Hashable], int]]) -> None:
@@ -39,12 +40,8 @@ class Matching:
         self._items = [(position, nodes.setdefault(frozenset(values), len(nodes)), n) for position, values, n in items]
         self._values = list(nodes)
         self._all: frozenset[Hashable] = frozenset().union(*self._values)
-        self._last_position = max((position for position, _, _ in self._items), default=-1)
+        self.last_position = max((position for position, _, _ in self._items), default=-1)
         self.is_complete = self._complete({}, self._lacking(-1), set(self._all))
-
-    def has_items_after(self, position: int) -> bool:
-        """Whether some items come after the one at `position`."""
-        return self._last_position > position
 
     def needed(self, position: int, used: Set[Hashable], asked: Iterable[Hashable]) -> set[Hashable]:
         """The values of `asked` without which the items after `position` do not find one each, none of them in `used`.
