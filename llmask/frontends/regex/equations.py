@@ -423,14 +423,11 @@ class Equations:
             return alphabet.derivative(tail, character)
         return self._derive(tail, alphabet, character, frozenset())
 
-    def rests(self, tail: Tail) -> int:
+    def rests(self, tail: Tail, busy: frozenset[int] = frozenset()) -> int:
         """Node of what may follow at the position HERE, when it is reached now; a node holds before anything."""
         if isinstance(tail, int):
             return self.nodes.ALL if self.nodes.is_nullable(tail) else self.nodes.EMPTY
-        return self._rests(tail, frozenset())
-
-    def _rests(self, formula: Formula, busy: frozenset[int]) -> int:
-        choices = [self.nodes.intersect([self._rests_of(atom, busy) for atom in choice]) for choice in formula]
+        choices = [self.nodes.intersect([self._rests_of(atom, busy) for atom in choice]) for choice in tail]
         return self.nodes.union(choices)
 
     def _rests_of(self, atom: Atom, busy: frozenset[int]) -> int:
@@ -439,7 +436,7 @@ class Equations:
             return node
         if not self.nodes.is_nullable(node) or variable in busy:
             return self.nodes.EMPTY
-        return self.nodes.ALL if variable == HERE else self._rests(self.definitions[variable], busy | {variable})
+        return self.nodes.ALL if variable == HERE else self.rests(self.definitions[variable], busy | {variable})
 
     def _derive(self, formula: Formula, alphabet: Alphabet, character: int, busy: frozenset[int]) -> Formula:
         """Derivative of a formula.
