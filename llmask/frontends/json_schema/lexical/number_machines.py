@@ -384,8 +384,7 @@ class Product:
             return nodes.EMPTY
         n_states = len(self.rows)
         table = np.full((n_states + 1, int(class_of_byte.max()) + 1), HOPELESS, np.int32)
-        if self.rows:
-            table[:-1, : len(self.rows[0])] = self.rows
+        table[:-1, : len(self.rows[0])] = self.rows
         table[-1, : len(start)] = start
         table = np.where(table == LOOP, np.arange(n_states + 1)[:, None], table)[::-1]
         # the start comes first, which was last
