@@ -134,9 +134,8 @@ def _of_one_sign(
         (least_mantissa, least), (most_mantissa, most) = _parts(low), _parts(high)
         at_least = [_from(least + more) for more in (1, low_open, 0)]
         at_most = [EVERY & ~_from(most + more) for more in (1, not high_open, 0)]
-        machines = [
-            *(SYNTAX, comparison(Decimal(least_mantissa), *at_least), comparison(Decimal(most_mantissa), *at_most))
-        ]
+        machines = [SYNTAX, comparison(Decimal(least_mantissa), *at_least)]
+        machines.append(comparison(Decimal(most_mantissa), *at_most))
         if excluded:
             left: dict[str, int] = {}
             for mantissa, exponent in excluded:
