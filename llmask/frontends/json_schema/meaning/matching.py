@@ -32,7 +32,7 @@ class Matching:
     Attributes
     ----------
     is_complete : whether all items find different values.
-    last_position : of an item, -1 where there is none.
+    last_position : of an item, -1 without items.
     """
 
     def __init__(self, items: Iterable[tuple[int, Iterable[Hashable], int]]) -> None:
