@@ -7,8 +7,9 @@ from a free value to it (A. L. Dulmage, N. S. Mendelsohn, "Coverings of bipartit
 
     {1, 2}, {1}, {3, 4}    each complete matching has 1 and 2; of 3 and 4 either can be given up
 
-An augmenting path (C. Berge, "Two theorems in graph theory", 1957) gives an item a value. The matching is made anew for
-each question: 0.1 ms where 100 items have 100 of 150 values, 6 ms at worst, where each item has one more than the last.
+When a sequence has read one item more, the matching that answered for the items before lacks one value at most, and an
+augmenting path (C. Berge, "Two theorems in graph theory", 1957) finds another. A matching from nothing for each value
+asked about lost: 0.2 s a question where 100 items have 100 values.
 
 In: items, then positions and used values. Out: needed values. Cost: a microsecond an item; an augmenting path 50 ns a
 value of each item that it visits.
@@ -41,16 +42,27 @@ class Matching:
         self._values = list(nodes)
         self._all: frozenset[Hashable] = frozenset().union(*self._values)
         self.last_position = max((position for position, _, _ in self._items), default=-1)
-        self.is_complete = self._complete({}, self._lacking(-1), set(self._all))
+        # the last question's position, how many values each node has for the items after it, and which
+        self._position, self._wanted = -1, self._wanted_after(-1)
+        self._whole: Matched = {}
+        self._last = self._whole
+        self.is_complete = self._complete(self._whole, _lacking(self._whole, self._wanted), set(self._all))
 
     def needed(self, position: int, used: Set[Hashable], asked: Iterable[Hashable]) -> set[Hashable]:
         """The values of `asked` without which the items after `position` do not find one each, none of them in `used`.
 
         Of items that come one after the other, `position` may be none but the last.
         """
-        matched: Matched = {}
-        free = set(self._all - used)
-        self._complete(matched, self._lacking(position), free)
+        if position == self._position:
+            matched = self._last.copy()
+            lacking = [matched.pop(value) for value in used & matched.keys()]
+        else:
+            self._position, self._wanted = position, self._wanted_after(position)
+            matched = max((_kept(known, self._wanted, used) for known in (self._last, self._whole)), key=len)
+            lacking = _lacking(matched, self._wanted)
+        free = set(self._all - used - matched.keys())
+        self._complete(matched, lacking, free)
+        self._last = matched
         loose: set[int] = set()  # nodes that can exchange what they have, and those that cannot
         bound: set[int] = set()
         needed = set()
@@ -67,9 +79,13 @@ class Matching:
                 needed.add(value)
         return needed
 
-    def _lacking(self, position: int) -> list[int]:
-        """The nodes of the items after `position`, each as often as it is to have a value."""
-        return [node for first, node, n in self._items if first > position for _ in range(min(n, len(self._all) + 1))]
+    def _wanted_after(self, position: int) -> list[int]:
+        """How many values each node is to have for the items after `position`."""
+        wanted = [0] * len(self._values)
+        for first, node, n in self._items:
+            if first > position:
+                wanted[node] += min(n, len(self._all) + 1)
+        return wanted
 
     def _complete(self, matched: Matched, lacking: list[int], free: set[Hashable]) -> bool:
         """Give nodes one value more each time that they are named, out of `free`; whether there are enough.
@@ -119,3 +135,22 @@ class Matching:
                     ways[giver] = taker, value
                     takers.append(giver)
         return ways, -1
+
+
+def _lacking(matched: Matched, wanted: list[int]) -> list[int]:
+    """Nodes that have fewer values than wanted, each as often as it lacks one."""
+    left = list(wanted)
+    for node in matched.values():
+        left[node] -= 1
+    return [node for node, n in enumerate(left) for _ in range(n)]
+
+
+def _kept(matched: Matched, wanted: list[int], used: Set[Hashable]) -> Matched:
+    """What is left of a matching for other numbers of values wanted, without those used."""
+    left = list(wanted)
+    kept = {}
+    for value, node in matched.items():
+        if left[node] and value not in used:
+            left[node] -= 1
+            kept[value] = node
+    return kept
