@@ -94,7 +94,7 @@ def read_response_format(source: Any, limits: Limits) -> Wanted:
         return Wanted("structural_tag", place.value, place.path)
     place.check_fields(("type",), ("schema",) if kind == "json_object" else (), f'the response format "{kind}"')
     if kind == "text":
-        return _any_text(place)
+        return Wanted("regex", ANY_TEXT, place.path)
     return _schema_in(place) if place.has("schema") else Wanted("json_schema", ANY_OBJECT, place.path)
 
 
@@ -131,10 +131,6 @@ def _inside(place: Place, name: str, outer: str, inner: str, example: str) -> tu
     return _object(place.below(name), inner, example), ()
 
 
-def _any_text(place: Place) -> Wanted:
-    return Wanted("regex", ANY_TEXT, place.path)
-
-
 def _schema(place: Place) -> Wanted:
     example = 'write {"name": ..., "schema": ...}'
     place, own = _inside(place, "json_schema", "a response format with a schema", "a schema with its name", example)
@@ -159,12 +155,12 @@ def _custom(place: Place) -> Wanted:
     place.check_fields((), (*own, *NAMES, "format", *OF_SERVERS), "a custom tool")
     _check_texts(place, NAMES)
     if not place.has("format"):
-        return _any_text(place)
+        return Wanted("regex", ANY_TEXT, place.path)
     form = _object(place.below("format"), "the format of a custom tool")
     if _type(form, ("text", "grammar")) == "grammar":
         return _grammar(form)
     form.check_fields(("type",), (), 'the format "text"')
-    return _any_text(form)
+    return Wanted("regex", ANY_TEXT, form.path)
 
 
 def _grammar(place: Place) -> Wanted:

@@ -33,12 +33,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from llmask.frontends.json_schema.formats.idna_automata import FILE, OF_AUTOMATON, OF_MACHINE
-from llmask.frontends.regex.json_strings import DEFAULT_STYLE
-from llmask.frontends.regex.machines import Machine, automaton
+import llmask
+from llmask.frontends.json_schema.formats.idna_automata import ARRAYS, FILE
 from llmask.regex import unicode_classes
 from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, CodePointSet
-from tests.reference.machines import REFUSED, Kinds, Rule, machine_of
+from tests.reference.json_machine import automaton
+from tests.reference.machines import REFUSED, Kinds, Machine, Rule, machine_of
 
 # RFC 5892, section 2.6: exceptions, in this order PVALID, CONTEXTO, DISALLOWED
 ALLOWED = CodePointSet.of("\u00df\u03c2\u06fd\u06fe\u0f0b\u3007")
@@ -426,18 +426,10 @@ GROUPS: dict[str, Callable[[], Group]] = {
 
 def make(file: Path = FILE) -> None:
     """Write the file anew, with the Unicode of this Python."""
+    nodes = llmask.Compiler(llmask.Tokenizer.from_bytes([b"a", b"b"], eos=0)).json_schema(True)._loaded.store.nodes
     arrays: dict[str, Any] = {"unicode": np.array(unicodedata.unidata_version)}
     for number, machine in enumerate(machines()):
-        made = automaton(machine, DEFAULT_STYLE)
-        columns = np.stack([columns for columns, _ in made.blocks])
-        shapes = np.array([rows.shape for _, rows in made.blocks], np.int32)
-        next_states = np.concatenate([rows.ravel() for _, rows in made.blocks])
-        assert next_states.max() <= np.iinfo(np.int16).max
-        found = (
-            *(np.array(machine.pieces, np.int32), machine.next_state.astype(np.int16), machine.accepting),
-            *(made.class_of_byte, made.accepting, columns, shapes, next_states.astype(np.int16)),
-        )
-        for name, array in zip(OF_MACHINE + OF_AUTOMATON, found, strict=True):
+        for name, array in zip(ARRAYS, automaton(nodes, machine), strict=True):
             arrays[f"{name} {number}"] = array
     np.savez_compressed(file, **arrays)
 

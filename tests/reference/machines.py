@@ -16,12 +16,38 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from llmask.frontends.regex.machines import DEAD, Machine, merged, minimal
+from llmask.frontends.regex.equations import DEAD, minimal
 from llmask.regex.code_points import MAX_CODE_POINT, CodePointSet
 
 REFUSED = None
 Kinds = frozenset[Any]
+Pieces = tuple[tuple[int, int, int], ...]
+
+
+class Machine(NamedTuple):
+    """A deterministic automaton over classes of code points; state 0 starts.
+
+    pieces      (first, last, class) of every run of code points that may occur, ascending; `merged` made them
+    next_state  int32[n_states, n_classes], DEAD where a character is refused
+    accepting   bool[n_states]
+    """
+
+    pieces: Pieces
+    next_state: npt.NDArray[np.int32]
+    accepting: npt.NDArray[np.bool_]
+
+
+def merged(pieces: Iterable[tuple[int, int, int]]) -> Pieces:
+    """Ascending pieces, those that touch and have the same value made one."""
+    found: list[tuple[int, int, int]] = []
+    for low, high, value in pieces:
+        if found and found[-1][1] == low - 1 and found[-1][2] == value:
+            found[-1] = (found[-1][0], high, value)
+        else:
+            found.append((low, high, value))
+    return tuple(found)
 
 
 class Rule(NamedTuple):

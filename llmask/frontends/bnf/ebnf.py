@@ -40,7 +40,6 @@ CLASS_ESCAPES = {**ESCAPES, **{sign: sign for sign in "^$\\.*+?()[]{}|/-"}}
 HEX_ESCAPES = {"u": 4, "U": 8}
 SETS_OF_PATTERNS = "dDsSwW"
 MACROS = ("TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken", "Regex")
-BLANK = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
 DEFINES = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*(?![^\r\n]))*::=")  # a comment ends in one place: no search for others
 ATTRIBUTES = re.compile(r'\[[ \t]*(?:max_tokens|capture)[^\]"\r\n]*(?:"[^"\r\n]*"[^\]"\r\n]*)*\][ \t]*::=')
 PLAIN = re.compile(r'[^"\\\r\n]+')
@@ -74,9 +73,7 @@ class _Parser(Reader):
 
     def skip_space(self, newline_ok: bool = True) -> None:
         self.last_end = self.at
-        found = BLANK.match(self.text, self.at)
-        assert found is not None
-        self.at = found.end()
+        super().skip_space()
 
     def begins_rule(self) -> bool:
         """Whether there is a name here, followed by its definition."""
@@ -97,17 +94,17 @@ class _Parser(Reader):
             name = self.take_while(NAME) if self.peek() in NAME_START else ""
             self.skip_space()
             self.refuse_beginning(name)
-        if begin and not set(NEWLINES) & set(self.text[self.last_end : begin]) and self.elements.rules:
+        if begin and not set(NEWLINES) & set(self.text[self.last_end : begin]) and self.rules:
             raise self.error("a rule begins a line", "put a newline before its name")
         name = self.take_while(NAME)
-        if name in self.elements.rules:
+        if name in self.rules:
             raise self.error(f'rule "{name}" is defined twice', "join the alternatives with |", begin)
         if name in ("true", "false"):
             raise self.error(f'"{name}" is no name', "choose another one", begin)
         self.skip_space()
         self.at += 3
         self.skip_space()
-        self.elements.define(name, self.alternatives(name, 0), begin)
+        self.define(name, self.alternatives(name, 0), begin)
 
     def alternatives(self, rule: str, depth: int) -> Expression:
         found = super().alternatives(rule, depth)
@@ -144,7 +141,7 @@ class _Parser(Reader):
                 raise self.error(f"{name}(...) is not supported", "write what it means as rules", begin)
             if name in ("true", "false"):
                 raise self.error(f"{name} is no element", f'write "{name}" for the text', begin)
-            return self.elements.reference(name, begin, rule)
+            return self.reference(name, begin, rule)
         if character and character in "*+?{":
             help = self.braces_help(begin, "put an element before it")
             raise self.error(f"there is nothing to repeat before {character!r}", help, begin)
@@ -164,7 +161,7 @@ class _Parser(Reader):
         begin = self.at
         ranges, is_negated = self.ranges(lambda: self.character(CLASS_ESCAPES))
         members = CodePointSet.from_ranges(ranges)
-        return self.elements.one_of(members.complement() if is_negated else members, self.text[begin : self.at])
+        return self.one_of(members.complement() if is_negated else members, self.text[begin : self.at])
 
     def character(self, escapes: dict[str, str]) -> int:
         """Read a character or an escape."""

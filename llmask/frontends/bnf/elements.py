@@ -19,13 +19,11 @@ import re
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.places import Source, Spot, similar
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, Reference, choice
-from llmask.grammar.token_ranges import read_tokens
 from llmask.regex.code_points import FIRST_SURROGATE, LAST_SURROGATE, MAX_CODE_POINT
 from llmask.regex.utf8 import utf8_char, utf8_literal
 
@@ -39,7 +37,7 @@ SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 MAX_DEPTH = 100  # of groups: some ten Python frames a level, of the thousand that there are
 MAX_COUNT = 10**9  # counters are 32-bit
-
+START = "root"
 
 QUOTED_CLASS = re.compile(r'\["[^"]+"\]')  # as EBNF of ISO 14977 writes what may be left out
 COMMENTS = ("//", "/*", "(*", "--", ";")  # signs of other notations
@@ -47,26 +45,62 @@ SETS = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\r\n"}  # what \d, \w and \s me
 BRACES = re.compile(r"\{[ \t]*([^\d,{}\s][^{}\n]{0,60}?)[ \t]*\}")  # around something that is no number
 
 
-class Scanner:
-    """A place in a text.
+class Reader(ABC):
+    """A text that is read rule by rule, and what has been read of it.
 
     Attributes
     ----------
     text : the grammar.
     at : characters that have been read.
+    rules : what was defined, by name.
+    warnings : what the author should know.
+    plain : characters that mean themselves in a text in quotes.
+    line_ends : where texts and classes may not go on.
+    blanks, lines : what is skipped within a line, and where lines may end.
 
     Raises
     ------
     GrammarError : the text holds what no text may hold.
     """
 
-    def __init__(self, text: str) -> None:
+    plain: re.Pattern[str]
+    line_ends = ""
+    blanks: re.Pattern[str]
+    lines = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
+
+    def __init__(self, nodes: RegexNodes, text: str) -> None:
+        self.nodes = nodes
         self.text = text
         self.at = 0
+        self.rules: dict[str, Expression] = {}
+        self.warnings: list[str] = []
+        self._defined_at: dict[str, int] = {}
+        self._uses: list[tuple[str, str, int]] = []  # the rule, the name that it uses, and where
         self._line_starts: list[int] | None = None
         for at in (text.find("\0"), next((n for n, c in enumerate(text) if "\ud800" <= c <= "\udfff"), -1)):
             if at >= 0:
                 raise self.error(f"the grammar holds U+{ord(text[at]):04X}, which is no text", "take it out", at)
+
+    def parse(self) -> tuple[Grammar, list[str]]:
+        """The grammar, and warnings.
+
+        Raises
+        ------
+        GrammarError : the text is malformed; a name, or the rule to begin with, is not defined.
+        """
+        self.skip_space()
+        while self.peek():
+            self.rule()
+        for rule, name, at in self._uses:
+            if name not in self.rules:
+                raise self.error(f'rule "{rule}" uses "{name}", which is not defined', similar(name, self.rules), at)
+        if START not in self.rules:
+            help = "name the first rule so" if self.rules else f'write one: {START} ::= "yes" | "no"'
+            raise self.error(f'there is no rule "{START}" to begin with', help, 0)
+        places = {name: self.short_place(at) for name, at in self._defined_at.items()}
+        return Grammar(self.rules, START, places=places), self.warnings
+
+    # --- characters
 
     def error(self, message: str, help: str, at: int | None = None) -> GrammarError:
         """An error that shows the place: this one, or `at`."""
@@ -124,45 +158,23 @@ class Scanner:
             raise self.error(f"U+{code_point:04X} is {what}: no text holds it", "name another character", begin)
         return code_point
 
+    def skip_space(self, newline_ok: bool = True) -> None:
+        """Read blanks and comments, and newlines where they are allowed."""
+        self.take(self.lines if newline_ok else self.blanks)
 
-class Elements:
-    """The rules of one text.
+    # --- what has been read
 
-    Attributes
-    ----------
-    rules : what was defined, by name.
-    warnings : what the author should know.
-    """
-
-    def __init__(self, nodes: RegexNodes, scanner: Scanner) -> None:
-        self.nodes = nodes
-        self.scanner = scanner
-        self.rules: dict[str, Expression] = {}
-        self.warnings: list[str] = []
-        self._defined_at: dict[str, int] = {}
-        self._uses: list[tuple[str, str, int]] = []  # the rule, the name that it uses, and where
-
-    def text(self, text: str) -> Expression:
+    def string(self, text: str) -> Expression:
         """Exactly this text."""
         return Lexeme(utf8_literal(self.nodes, text), json.dumps(text, ensure_ascii=False)) if text else EMPTY
 
     def one_of(self, members: CodePointSet, written: str) -> Expression:
-        """One character of a set, as `written` before the place of the scanner."""
+        """One character of a set, as `written` before this place."""
         if QUOTED_CLASS.fullmatch(written):
-            place = self.scanner.short_place(self.scanner.at - len(written))
+            place = self.short_place(self.at - len(written))
             meant = f"what may be left out is ({written[1:-1]})?"
             self.warnings.append(f"{written} at {place} is one character, which may be a quote: {meant}")
         return Lexeme(utf8_char(self.nodes, members), "/" + written.replace("/", "\\/") + "/")
-
-    def token(self, text: str, is_negated: bool, at: int) -> Expression:
-        """A token, `<[42]>` or `<|eot_id|>`, or any other one."""
-        table = self.nodes.table
-        assert table is not None, "grammars are compiled for a vocabulary"
-        try:
-            found = read_tokens(table, text)
-        except GrammarError as error:
-            raise self.scanner.error(error.message, error.help or "name another one", at) from None
-        return replace(found, text=f"!{text}", is_excluded=True) if is_negated else found
 
     def reference(self, name: str, at: int, rule: str) -> Expression:
         """A rule, which may be defined later."""
@@ -172,75 +184,10 @@ class Elements:
     def define(self, name: str, expression: Expression, at: int) -> None:
         """Define a rule; the last definition counts."""
         if name in self.rules:
-            places = (self.scanner.short_place(self._defined_at[name]), self.scanner.short_place(at))
+            places = (self.short_place(self._defined_at[name]), self.short_place(at))
             self.warnings.append(f'rule "{name}" is defined at {places[0]} and again at {places[1]}; the last counts')
         self.rules[name] = expression
         self._defined_at[name] = at
-
-    def grammar(self, start: str) -> Grammar:
-        """The whole grammar.
-
-        Raises
-        ------
-        GrammarError : a name, or the start rule, is not defined.
-        """
-        for rule, name, at in self._uses:
-            if name not in self.rules:
-                raise self.scanner.error(
-                    f'rule "{rule}" uses "{name}", which is not defined', similar(name, self.rules), at
-                )
-        if start not in self.rules:
-            help = "name the first rule so" if self.rules else f'write one: {start} ::= "yes" | "no"'
-            raise self.scanner.error(f'there is no rule "{start}" to begin with', help, 0)
-        places = {name: self.scanner.short_place(at) for name, at in self._defined_at.items()}
-        return Grammar(self.rules, start, places=places)
-
-    def check_depth(self, depth: int, at: int) -> None:
-        """Refuse a group inside too many others."""
-        if depth >= MAX_DEPTH:
-            raise LimitExceeded(
-                f"groups nest deeper than {MAX_DEPTH}",
-                self.scanner.place(at),
-                "give some of them a name: make them rules",
-            )
-
-    def count(self, digits: str, at: int) -> int:
-        """The number that bounds a repetition."""
-        if len(digits) > len(str(MAX_COUNT)) or int(digits) > MAX_COUNT:
-            raise self.scanner.error(f"a repetition has more than {MAX_COUNT} copies", "leave the bound out", at)
-        return int(digits)
-
-    def check_bounds(self, low: int, high: int | None, at: int) -> None:
-        """Refuse a repetition that cannot be."""
-        if high is not None and low > high:
-            raise self.scanner.error(
-                f"a repetition of at least {low} and at most {high} cannot be", f"write {{{high},{low}}}", at
-            )
-
-
-class Reader(Scanner, ABC):
-    """A text that is read rule by rule.
-
-    Attributes
-    ----------
-    elements : what has been read.
-    plain : characters that mean themselves in a text in quotes.
-    line_ends : where texts and classes may not go on.
-    """
-
-    plain: re.Pattern[str]
-    line_ends = ""
-
-    def __init__(self, nodes: RegexNodes, text: str) -> None:
-        super().__init__(text)
-        self.elements = Elements(nodes, self)
-
-    def parse(self) -> tuple[Grammar, list[str]]:
-        """The grammar, and warnings."""
-        self.skip_space()
-        while self.peek():
-            self.rule()
-        return self.elements.grammar("root"), self.elements.warnings
 
     # --- expressions
 
@@ -256,7 +203,10 @@ class Reader(Scanner, ABC):
     def group(self, rule: str, depth: int) -> Expression:
         """Read a group in parentheses."""
         begin = self.at
-        self.elements.check_depth(depth, begin)
+        if depth >= MAX_DEPTH:
+            raise LimitExceeded(
+                f"groups nest deeper than {MAX_DEPTH}", self.place(begin), "give some of them a name: make them rules"
+            )
         self.at += 1
         self.skip_space()
         inner = EMPTY if self.peek() == ")" else self.alternatives(rule, depth + 1)
@@ -285,7 +235,9 @@ class Reader(Scanner, ABC):
             raise self.error(f"a repetition ends with }}, not with {self.here()}", "write {2}, {2,} or {2,5}", begin)
         self.at += 1
         self.skip_space(newline_ok)
-        self.elements.check_bounds(low, high, begin)
+        if high is not None and low > high:
+            message = f"a repetition of at least {low} and at most {high} cannot be"
+            raise self.error(message, f"write {{{high},{low}}}", begin)
         return low, high
 
     def number(self, begin: int, newline_ok: bool) -> int:
@@ -295,7 +247,9 @@ class Reader(Scanner, ABC):
             help = self.braces_help(begin, "write {0,5}, {2}, {2,} or {2,5}")
             raise self.error(f"a repetition takes a number, not {self.here()}", help, begin)
         self.skip_space(newline_ok)
-        return self.elements.count(digits, begin)
+        if len(digits) > len(str(MAX_COUNT)) or int(digits) > MAX_COUNT:
+            raise self.error(f"a repetition has more than {MAX_COUNT} copies", "leave the bound out", begin)
+        return int(digits)
 
     # --- characters
 
@@ -311,7 +265,7 @@ class Reader(Scanner, ABC):
             if self.peek() == "\\":
                 found.append(chr(read()))
         self.at += 1
-        return self.elements.text("".join(found))
+        return self.string("".join(found))
 
     def ranges(self, read: Callable[[], int]) -> tuple[list[tuple[int, int]], bool]:
         """Read a class, by `read` of its characters and escapes: its ranges, and whether it is of all others."""
@@ -384,10 +338,6 @@ class Reader(Scanner, ABC):
         return otherwise if found is None else f"for any number of it write ({found[1]})*; a number of times is {{2,5}}"
 
     # --- what differs between notations
-
-    @abstractmethod
-    def skip_space(self, newline_ok: bool = True) -> None:
-        """Read blanks and comments, and newlines where they are allowed."""
 
     @abstractmethod
     def rule(self) -> None:

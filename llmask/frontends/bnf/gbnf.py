@@ -27,17 +27,19 @@ In: a text. Out: a `Grammar` whose lexemes are single characters and texts. Cost
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from llmask.errors import GrammarError
 from llmask.frontends.bnf.elements import DIGITS, SETS, Reader
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, sequence
+from llmask.grammar.token_ranges import read_tokens
 from llmask.regex.code_points import TEXT, CodePointSet
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
 NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
-SPACES = " \t"
 NEWLINES = "\r\n"
 SIMPLE_ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
 HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
@@ -45,6 +47,7 @@ ANY = TEXT.subtract(CodePointSet.of("\0"))
 TOKEN = re.compile(r"<[^>\n]*>")
 ONE_ID = re.compile(r"<\[[0-9]+\]>")
 PLAIN = re.compile(r'[^"\\]+')
+BLANKS = re.compile(r"(?:[ \t]|#[^\r\n]*)*")
 
 
 def parse_gbnf(nodes: RegexNodes, text: str) -> tuple[Grammar, list[str]]:
@@ -62,16 +65,7 @@ class _Parser(Reader):
     """One text."""
 
     plain = PLAIN
-
-    def skip_space(self, newline_ok: bool = True) -> None:
-        while self.peek():
-            if self.peek() == "#":
-                while self.peek() and self.peek() not in NEWLINES:
-                    self.at += 1
-            elif self.peek() in SPACES or (newline_ok and self.peek() in NEWLINES):
-                self.at += 1
-            else:
-                return
+    blanks = BLANKS
 
     def rule(self) -> None:
         begin = self.at
@@ -87,7 +81,7 @@ class _Parser(Reader):
             self.refuse_beginning(name)
         self.at += 3
         self.skip_space(True)
-        self.elements.define(name, self.alternatives(name, 0), begin)
+        self.define(name, self.alternatives(name, 0), begin)
         if self.peek() and self.peek() not in NEWLINES:
             closing = self.peek() == ")"
             raise self.error(
@@ -109,9 +103,9 @@ class _Parser(Reader):
                 parts.append(self.character_class())
             elif character == ".":
                 self.at += 1
-                parts.append(self.elements.one_of(ANY, "."))
+                parts.append(self.one_of(ANY, "."))
             elif character in NAME:
-                parts.append(self.elements.reference(self.take_while(NAME), begin, rule))
+                parts.append(self.reference(self.take_while(NAME), begin, rule))
             elif character == "(":
                 parts.append(self.group(rule, depth))
             elif character in "*+?{":
@@ -140,7 +134,13 @@ class _Parser(Reader):
             raise self.error("this token is not closed", "close it with >", begin)
         if text.startswith("<[") and not ONE_ID.fullmatch(text):
             raise self.error(f"{text} names no token", "a token is <[42]> or <|its name|>", first)
-        return self.elements.token(text, is_negated, first)
+        table = self.nodes.table
+        assert table is not None, "grammars are compiled for a vocabulary"
+        try:
+            found = read_tokens(table, text)
+        except GrammarError as error:
+            raise self.error(error.message, error.help or "name another one", first) from None
+        return replace(found, text=f"!{text}", is_excluded=True) if is_negated else found
 
     def upper_bound(self, begin: int, newline_ok: bool) -> int | None:
         return self.number(begin, newline_ok) if self.peek() in DIGITS else None
@@ -162,7 +162,7 @@ class _Parser(Reader):
             return EMPTY
         members = CodePointSet.from_ranges(ranges)
         members = ANY.subtract(members) if is_negated else ANY.intersect(members)
-        return self.elements.one_of(members, self.text[begin : self.at])
+        return self.one_of(members, self.text[begin : self.at])
 
     def character(self) -> int:
         """Read a character or an escape."""

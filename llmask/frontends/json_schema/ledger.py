@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from llmask.errors import LimitExceeded, LlmaskError
 
 from .meaning.evaluated import SPEAK_OF_OTHERS
 from .meaning.place import SchemaAt
+from .reading.hints import KNOWN
 from .reading.keywords import SCHEMAS_IN_LIST, SCHEMAS_IN_MAP, SCHEMAS_IN_VALUE, Shape
 from .reading.options import LedgerEntry, SchemaOptions
 from .reading.pointers import ROOT, Path, pointer
@@ -38,11 +39,7 @@ STILL_UNIONS = ("oneOf",)
 # What means something only beside another keyword.
 COMPANIONS = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
 NAMES = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
-DESCRIPTIONS = (
-    *("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples", "$comment"),
-    *("contentEncoding", "contentMediaType", "contentSchema"),
-    *("discriminator", "example", "externalDocs", "xml"),  # of OpenAPI
-)
+DESCRIPTIONS = KNOWN.difference(NAMES, ("nullable",))
 PLAIN = "numbers are written without exponent"
 SCIENTIFIC = "numbers have an exponent only from 1e16 on and below 1e-4"
 CLOSED = "no other keys (closed), but for what another schema of the same place says of them"
@@ -70,21 +67,18 @@ def ledger_of(
     LimitExceeded
         When the schema, written out as text, has more keywords than `limits.max_schema_keywords`.
     """
-    return _Ledger(formats, warnings, references, options).entries_of(schema)
+    return _Ledger(formats, warnings, references, options, set()).entries_of(schema)
 
 
-class _Ledger:
-    def __init__(
-        self, formats: Container[str], warnings: dict[str, str], references: References, options: SchemaOptions
-    ) -> None:
-        self._formats = formats
-        self._warnings = warnings
-        self._references = references
-        self._options = options
-        self._describing: set[int] = set()  # ids of the schemas that describe documents
+class _Ledger(NamedTuple):
+    formats: Container[str]
+    warnings: dict[str, str]
+    references: References
+    options: SchemaOptions
+    describing: set[int]  # ids of the schemas that describe documents
 
     def entries_of(self, schema: Any) -> list[LedgerEntry]:
-        read = self._references.root
+        read = self.references.root
         entries: list[LedgerEntry] = []
         listed: set[str] = set()  # pointers, as one object may be in several places
         for place in [(read, ROOT), *self._reach(read)]:  # references may lead to what is no schema by itself
@@ -104,9 +98,9 @@ class _Ledger:
         waiting: list[SchemaAt] = [(schema, ROOT)]
         while waiting:
             here, path = waiting.pop()
-            if type(here) is not dict or id(here) in self._describing:
+            if type(here) is not dict or id(here) in self.describing:
                 continue
-            self._describing.add(id(here))
+            self.describing.add(id(here))
             reached.append((here, path))
             used = self._used(here, path)
             for keyword, value in here.items():
@@ -123,29 +117,29 @@ class _Ledger:
 
     def _named(self, reference: Any, path: Path) -> list[SchemaAt]:
         try:
-            return [self._references.resolve(reference, path)]
+            return [self.references.resolve(reference, path)]
         except LlmaskError:  # a schema with such a reference is refused where it describes documents
             return []
 
     def _used(self, here: dict[str, Any], path: Path) -> set[str]:
         """Keywords of a schema that its draft gives a meaning."""
-        used = {check[0] for check in Shape(tuple(here), self._references.draft_at(here, path)).checks}
+        used = {check[0] for check in Shape(tuple(here), self.references.draft_at(here, path)).checks}
         if type(here.get("items")) is not list:
             used.discard("additionalItems")
         return used - {keyword for keyword, partner in COMPANIONS.items() if partner not in used}
 
     def _warning(self, keyword: str, path: Path) -> str | None:
         """Why a keyword is not enforced, or None."""
-        if not self._warnings:
+        if not self.warnings:
             return None
         for asked in (keyword, COMPANIONS.get(keyword, keyword)):
-            warning = self._warnings.get(pointer(path, asked))
+            warning = self.warnings.get(pointer(path, asked))
             if warning is not None:
                 return warning.partition("is not enforced: ")[2]
         return None
 
     def _list(self, schema: Any, at: Path, entries: list[LedgerEntry], listed: set[str]) -> None:
-        limits = self._options.limits
+        limits = self.options.limits
         waiting: list[tuple[Any, Path, str, int]] = [(schema, at, "", 0)]
         while waiting:
             here, path, outside, depth = waiting.pop()
@@ -153,7 +147,7 @@ class _Ledger:
                 continue
             listed.add(pointer(path))
             used = self._used(here, path)
-            if id(here) in self._describing:
+            if id(here) in self.describing:
                 outside = ""
             elif not outside:
                 outside = f"{ANNOTATION}: nothing refers to it"
@@ -187,7 +181,7 @@ class _Ledger:
             return f"{ANNOTATION}: it names the schema or its language"
         if keyword in DESCRIPTIONS:
             return ANNOTATION
-        if keyword == "nullable" and self._options.dialect is not None and "$ref" not in used:
+        if keyword == "nullable" and self.options.dialect is not None and "$ref" not in used:
             return f'{ANNOTATION}: there is no "type" beside it' if "type" not in here else ENFORCED
         if keyword not in used:
             if keyword in COMPANIONS and COMPANIONS[keyword] not in here:
@@ -197,7 +191,7 @@ class _Ledger:
             if "$ref" in used:
                 return f'{ANNOTATION}: the draft ignores what is beside "$ref"'
             return f"{ANNOTATION}: unknown keyword"
-        if keyword == "format" and not (type(value) is str and value in self._formats):
+        if keyword == "format" and not (type(value) is str and value in self.formats):
             return f"{ANNOTATION}: the format is not asserted"
         if keyword == "if" and "then" not in used and "else" not in used:
             return f"{ENFORCED}: {ALONE}"
@@ -206,7 +200,7 @@ class _Ledger:
 
     def _form(self, keyword: str, value: Any, here: dict[str, Any]) -> str:
         """The form in which values are written, where it is narrower than the keyword."""
-        options = self._options
+        options = self.options
         if keyword in NUMERIC:
             return PLAIN if options.numbers == "plain" or _has_integers(here) else SCIENTIFIC
         if keyword == "type" and _has_integers(here) and not any(bound in here for bound in NUMERIC):

@@ -214,8 +214,7 @@ def _may_end_everywhere(nodes: RegexNodes, node: int) -> bool:
 
 def same_text(one: Node, other: Node) -> bool:
     """Whether two terminals are written alike."""
-    if isinstance(one, Row) and len(one.parts) == 1:
-        one = one.parts[0]
+    one = without_rows(one)
     return type(one) is type(other) and isinstance(one, (Name, Text, Pattern)) and one[1:] == other[1:]
 
 

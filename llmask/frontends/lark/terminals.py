@@ -300,7 +300,8 @@ class Terminals:
             node = self._node(case, spot)
             if has_lazy(case):
                 self._check_lazy(list(lazy_tails(case)), spot)
-                node = self._first_ends(node)
+                # of its strings those that do not begin with a shorter one
+                node = self.nodes.without(node, [self.nodes.concat([node, self._any_bytes()])])
             nodes.append(node)
         return self.nodes.union(nodes)
 
@@ -346,11 +347,6 @@ class Terminals:
 
     def _any_bytes(self) -> int:
         return self.nodes.concat([self.nodes.byte_set(2**256 - 1), self.nodes.ALL])
-
-    def _first_ends(self, node: int) -> int:
-        """The strings of a node that do not begin with a shorter string of the node."""
-        longer = self.nodes.concat([node, self._any_bytes()])
-        return self.nodes.without(node, [longer])
 
 
 def _tree(value: Value) -> Tree:

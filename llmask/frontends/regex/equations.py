@@ -21,7 +21,7 @@ Automata of patterns read *classes* of characters. A pattern names a few sets of
 character only through the sets it belongs to. So classes are the parts into which those sets cut all text: `\bfoo` has
 seven bytes' worth of letters in its UTF-8 but four classes: "f", "o", other word characters, all others. Only at the
 end are classes opened into bytes. Source: M. Veanes, P. de Halleux, N. Tillmann, "Rex: Symbolic Regular Expression
-Explorer", ICST 2010 (minterms).
+Explorer", ICST 2010 (minterms); for minimal automata E. F. Moore, "Gedanken-experiments on sequential machines", 1956.
 
 How much work one pattern may be is bounded by counters of steps that every part of its compilation spends from.
 Patterns that look around can ask for automata without end, each of them small; so the sum is bounded, too, over
@@ -38,13 +38,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.regex.machines import minimal
 from llmask.regex.code_points import NO_TEXT, TEXT, CodePointSet
 from llmask.work import spend
 
@@ -87,6 +86,7 @@ class Budget:
 
 
 DEAD = -1
+Accepting = TypeVar("Accepting", bound=np.generic)
 MAX_CLASSES = 250
 ROWS = Kind(  # 10 us and 300 bytes each
     60_000,
@@ -258,6 +258,36 @@ class Alphabet:
         return found
 
 
+def minimal(
+    table: npt.NDArray[np.int32], accepting: npt.NDArray[Accepting]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[Accepting]]:
+    """States that no text tells apart made one: split by what they accept until nothing splits.
+
+    `accepting` is whether each accepts, or a number where there are several ways to; state 0 stays the first.
+    """
+    blocks = accepting.astype(np.int32)
+    n_blocks = 0
+    while True:
+        seen = np.append(blocks, DEAD)  # the last item is what DEAD, -1, finds
+        blocks, first = _numbered(np.column_stack([blocks, seen[table]]))
+        if len(first) == n_blocks:
+            break
+        n_blocks = len(first)
+    return np.append(blocks, np.int32(DEAD))[table[first]], accepting[first]
+
+
+def _numbered(rows: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.intp]]:
+    """A number for each row, the same for equal ones, in the order of their first places, which come second.
+
+    `np.unique` of rows sorts them, field by field: it took half of the time of patterns with many look-arounds.
+    """
+    data, width = rows.tobytes(), rows.shape[1] * rows.itemsize
+    found: dict[bytes, int] = {}
+    numbers = (found.setdefault(data[at : at + width], len(found)) for at in range(0, len(data), width))
+    places = np.fromiter(numbers, np.int32, len(rows))
+    return places, np.unique(places, return_index=True)[1]
+
+
 CLOSED = -1  # the variable of an atom that is followed by nothing
 HERE = -2  # the variable that means a position in the text; `rests` says what follows there
 LOOP = "a repetition around an anchor, look-around or atomic group needs more than {} "
@@ -393,14 +423,11 @@ class Equations:
             return alphabet.derivative(tail, character)
         return self._derive(tail, alphabet, character, frozenset())
 
-    def rests(self, tail: Tail) -> int:
+    def rests(self, tail: Tail, busy: frozenset[int] = frozenset()) -> int:
         """Node of what may follow at the position HERE, when it is reached now; a node holds before anything."""
         if isinstance(tail, int):
             return self.nodes.ALL if self.nodes.is_nullable(tail) else self.nodes.EMPTY
-        return self._rests(tail, frozenset())
-
-    def _rests(self, formula: Formula, busy: frozenset[int]) -> int:
-        choices = [self.nodes.intersect([self._rests_of(atom, busy) for atom in choice]) for choice in formula]
+        choices = [self.nodes.intersect([self._rests_of(atom, busy) for atom in choice]) for choice in tail]
         return self.nodes.union(choices)
 
     def _rests_of(self, atom: Atom, busy: frozenset[int]) -> int:
@@ -409,7 +436,7 @@ class Equations:
             return node
         if not self.nodes.is_nullable(node) or variable in busy:
             return self.nodes.EMPTY
-        return self.nodes.ALL if variable == HERE else self._rests(self.definitions[variable], busy | {variable})
+        return self.nodes.ALL if variable == HERE else self.rests(self.definitions[variable], busy | {variable})
 
     def _derive(self, formula: Formula, alphabet: Alphabet, character: int, busy: frozenset[int]) -> Formula:
         """Derivative of a formula.

@@ -220,7 +220,7 @@ class Meaning:
         if isinstance(tree, Repeated):
             return self._loop_before(tree, tails)
         if isinstance(tree, Atomic):
-            return first_match_before(self, tree.inner, tails)
+            return _before(self, tree.inner, Ways(_anything(self), list(tails))).tails
         return [self._guarded(tree, state, tails[state]) for state in self.states]
 
     def _plain_before(self, tree: Tree, state: int, tails: Items[Tail]) -> Tail:
@@ -377,11 +377,6 @@ class Ways(NamedTuple):
 
     succeeds: list[Tail]
     tails: list[Tail]
-
-
-def first_match_before(meaning: Meaning, tree: Tree, tails: Items[Tail]) -> list[Tail]:
-    """What may follow before the first match of `tree`, when `tails` may follow after it."""
-    return _before(meaning, tree, Ways(_anything(meaning), list(tails))).tails
 
 
 def has_empty_loop(tree: Tree) -> bool:

@@ -226,7 +226,9 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise LimitExceeded(
-                f"the pattern nests groups deeper than {MAX_NESTING} levels", self._place(start), "Flatten the groups."
+                f"the pattern nests groups deeper than {MAX_NESTING} levels",
+                place(self.data, start),
+                "Flatten the groups.",
             )
         flags = self.flags
         is_atomic = self.data.startswith("(?>", start)
@@ -510,9 +512,6 @@ class PythonParser(_ParsePattern):  # type: ignore[misc]
         if len(escape) < 2:
             self._refuse("the pattern ends in a backslash", start, r"Write \\ for the character.")
         self._refuse(f"the escape {escape} has no meaning", start, "Remove the backslash for the character itself.")
-
-    def _place(self, index: int) -> str:
-        return place(self.data, index)
 
     def _refuse(self, message: str, index: int, help: str) -> NoReturn:
         raise GrammarError(message, place(self.data, index), help)

@@ -37,17 +37,12 @@ CONTROLS = ("at_least_one", "stop_after_first")
 EXAMPLE = 'write {"type": "structural_tag", "format": {...}}'
 
 
-def is_token(place: Place) -> bool:
-    """Whether there is a token in a place where a string may be, too."""
-    return isinstance(place.value, dict)
-
-
 def token_set(formats: Formats, place: Place) -> TokenSet:
     """The set of the one token of a format "token"."""
     place.check_fields(("token",), ("type",), "a token")
     if place.has("type") and place.value["type"] != "token":
         place.below("type").refuse("a token is needed here", 'write "token"')
-    return tokens_only([token_id(formats, place.below("token"))])
+    return tokens([token_id(formats, place.below("token"))])
 
 
 def token_id(formats: Formats, place: Place) -> int:
@@ -66,16 +61,11 @@ def token_id(formats: Formats, place: Place) -> int:
     return int(place.value)
 
 
-def tokens_only(ids: Iterable[int]) -> TokenSet:
-    """Any of some tokens."""
+def tokens(ids: Iterable[int], is_excluded: bool = False) -> TokenSet:
+    """Any of some tokens; where they are excluded any other one, but no end of sequence."""
     listed = sorted(set(ids))
-    return tokens_of(listed, f"<[{','.join(map(str, listed))}]>")
-
-
-def tokens_but(ids: Iterable[int]) -> TokenSet:
-    """Any token but some, and but ends of sequence."""
-    listed = sorted(set(ids))
-    return tokens_of(listed, f"<[^{','.join(map(str, listed))}]>" if listed else "<[*]>", True)
+    written = "^" * is_excluded + ",".join(map(str, listed)) if listed else "*"
+    return tokens_of(listed, f"<[{written}]>", is_excluded)
 
 
 def excluded_tokens(formats: Formats, place: Place, ends: Ends) -> list[int]:
@@ -89,19 +79,19 @@ def _token(formats: Formats, place: Place, ends: Ends) -> Expression:
 
 
 def _exclude_token(formats: Formats, place: Place, ends: Ends) -> Expression:
-    return tokens_but(excluded_tokens(formats, place, ends))
+    return tokens(excluded_tokens(formats, place, ends), True)
 
 
 def _any_tokens(formats: Formats, place: Place, ends: Ends) -> Expression:
     most = place.count("max_tokens") if place.has("max_tokens") else None
-    return Repeat(tokens_but(excluded_tokens(formats, place, ends)), 0, most)
+    return Repeat(tokens(excluded_tokens(formats, place, ends), True), 0, most)
 
 
 def _tag(formats: Formats, place: Place, ends: Ends) -> Expression:
     rest = rest_of_tag(formats, place)
     begin = place.below("begin")
     refuse_other_begin(begin)
-    first = token_set(formats, begin) if is_token(begin) else formats.text(begin.text())
+    first = token_set(formats, begin) if isinstance(begin.value, dict) else formats.text(begin.text())
     return sequence([first, rest])
 
 
@@ -111,7 +101,7 @@ def rest_of_tag(formats: Formats, place: Place) -> Expression:
     if place.has("type") and place.value["type"] != "tag":
         place.below("type").refuse("a tag is needed here", 'write "tag"')
     end = place.below("end")
-    if is_token(end):
+    if isinstance(end.value, dict):  # a token
         found = token_set(formats, end)
         ends = Ends(tokens=tuple(token for token, _ in found.ranges))
         last: list[Expression] = [found]
@@ -199,7 +189,7 @@ def _token_triggered_tags(formats: Formats, place: Place, ends: Ends) -> Express
     used: set[int] = set()
     for tag in place.below("tags").some():
         rest = rest_of_tag(formats, tag)
-        if not is_token(tag.below("begin")):
+        if not isinstance(tag.below("begin").value, dict):
             tag.below("begin").refuse("the tag begins with a string", 'write {"type": "token", "token": ...}')
         begin = token_set(formats, tag.below("begin"))
         token = begin.ranges[0][0]
@@ -216,7 +206,7 @@ def _token_triggered_tags(formats: Formats, place: Place, ends: Ends) -> Express
     at_least_one, stops = place.flag("at_least_one"), place.flag("stop_after_first")
     if at_least_one and stops:
         return choice(whole)
-    free = Repeat(tokens_but([*excluded_tokens(formats, place, ends), *triggers]))
+    free = Repeat(tokens([*excluded_tokens(formats, place, ends), *triggers], True))
     text = _among(free, choice(whole), not stops)
     return sequence([choice(whole), text]) if at_least_one else text
 
@@ -228,8 +218,8 @@ def _token_dispatch(formats: Formats, place: Place, ends: Ends) -> Expression:
         if len(list(rule.elements())) != 2:
             rule.refuse("a rule is a pair of a token and a format", "write [token, format]")
         triggers.append(token_id(formats, rule.below(0)))
-        parts.append(sequence([tokens_only(triggers[-1:]), formats.expression(rule.below(1), ends)]))
-    free = Repeat(tokens_but([*excluded_tokens(formats, place, Ends()), *triggers]))
+        parts.append(sequence([tokens(triggers[-1:]), formats.expression(rule.below(1), ends)]))
+    free = Repeat(tokens([*excluded_tokens(formats, place, Ends()), *triggers], True))
     return _among(free, choice(parts), place.flag("loop", True))
 
 

@@ -36,7 +36,7 @@ from llmask.errors import GrammarError, LimitExceeded, UnsatisfiableSchema, Unsu
 from llmask.frontends.json_schema import check_productive
 from llmask.frontends.json_schema.lexical.strings import free_string
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, strings_of
-from llmask.frontends.json_schema.meaning.evaluated import SPEAK_OF_OTHERS, closed, closed_object
+from llmask.frontends.json_schema.meaning.evaluated import NO_OTHERS, SPEAK_OF_OTHERS, closed
 from llmask.frontends.json_schema.meaning.place import ALL_TYPES, ONE_TYPE, types_of
 from llmask.frontends.json_schema.meaning.synthetic import schema_of_value
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, keys_of, pointer
@@ -212,7 +212,7 @@ class Elements(Translation):
         beside = [value for name, value in schema.items() if name not in ("properties", "$defs", "definitions")]
         text = json.dumps(beside, default=str)
         if "properties" in schema and "roperties" not in text and 'ef"' not in text:  # what is beside declares none
-            return [(self.synthetic("closed root", lambda: closed_object(schema)), path)]
+            return [(self.synthetic("closed root", lambda: {**schema, **NO_OTHERS}), path)]
         return closed(self, schemas)
 
     def any_rule(self) -> RuleId:

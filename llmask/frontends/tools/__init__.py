@@ -82,8 +82,7 @@ class Writing:
     marks : strings that may be special tokens.
     """
 
-    def __init__(self, vocabulary: Marks, marks: Iterable[str] = ()) -> None:
-        self.vocabulary = vocabulary
+    def __init__(self, vocabulary: Marks, marks: Iterable[str]) -> None:
         self.marks = tuple(marks)
         self.is_special = vocabulary.is_special
         self.ends_sequence = vocabulary.ends_sequence
@@ -140,7 +139,7 @@ def _const(text: str) -> Format:
 
 
 def harmony_tag(
-    writing: Writing, tools: list[Tool], choice: str, reasoning: bool | str, arguments: Arguments
+    vocabulary: Marks, tools: list[Tool], choice: str, reasoning: bool | str, arguments: Arguments
 ) -> dict[str, Any]:
     """The format of a response.
 
@@ -149,7 +148,7 @@ def harmony_tag(
     reasoning : True: it begins with an analysis. "optional" or False: it may hold analyses, or none. "open": the
         prompt ends inside of one.
     """
-    writing = Writing(writing.vocabulary, MARKS)
+    writing = Writing(vocabulary, MARKS)
     text = writing.text_without(MARKS)
     analysis = writing.row(["<|channel|>analysis<|message|>", text, "<|end|>", NEXT])
     preamble = writing.row(["<|channel|>commentary<|message|>", text, "<|end|>", NEXT])
@@ -205,7 +204,7 @@ def tools_tag(
     choice, chosen = read_choice(tool_choice, listed)
     spend(TOOL_WORK * max(len(chosen) - FREE_TOOLS, 0))  # before any schema is read: too long a list is refused at once
     if model == HARMONY:
-        form = harmony_tag(Writing(marks), chosen, choice, reasoning, arguments)
+        form = harmony_tag(marks, chosen, choice, reasoning, arguments)
     else:
         calls = _Calls(FAMILIES[model], marks, parallel, arguments)
         form = calls.whole(chosen if choice != "none" else listed, choice)

@@ -2,7 +2,7 @@ r"""Host names beyond ASCII: RFC 5890 to 5893, with the dots of RFC 3490, sectio
 
 A name is one of ASCII (see `patterns`), or what all of these allow, each a node of its own over the whole name:
 
-    permitted code points, contextual rules, the Bidi rule, hyphens, letters with marks: the machines of `idna_automata`
+    permitted code points, contextual rules, the Bidi rule, hyphens, letters with marks: `idna_automata`
     length of a label in Punycode, at most 63, and of the name, at most 253 (section 4.2.4; not in a mailbox)
 
 None is a complement: complements that are intersected become the complement of one union, whose derivatives are new
@@ -10,7 +10,7 @@ for each combination of what the rules remember. Written as look-arounds, the sa
 
 Left out, so that the set is a part of the valid names: A-labels ("xn--"), see `patterns`; a mark that composes with the
 last starter, even where a mark between them blocks it, and after a letter of ASCII one that composes with another;
-marks that compose where marks of two scripts follow one letter; joiners between letters that those machines do
+marks that compose where marks of two scripts follow one letter; joiners between letters that those automata do
 not know to join; names of more than four labels, unless all is ASCII; and labels whose Punycode might be too long. That
 length is not regular, but a search over all states of the encoder (RFC 3492, section 6.3: bias, code points so far,
 distance left to the greatest one) bounds it: labels of at most LENGTHS code points always fit, and so do four of them
@@ -22,10 +22,7 @@ In: a store's nodes. Out: the node of all JSON spellings of the texts. Cost: 0.1
 from __future__ import annotations
 
 from llmask.frontends.regex import compile_pattern
-from llmask.frontends.regex.json_strings import style_of
-from llmask.frontends.regex.machines import ENTRIES_A_UNIT, node_of
 from llmask.regex.nodes import RegexNodes
-from llmask.work import spend
 
 from ..lexical.strings import once
 from .patterns import ADDRESS_LITERAL, HOSTNAME, NAME, local_part, mailbox
@@ -58,12 +55,10 @@ def _names(nodes: RegexNodes, ascii_names: str, more_labels: str) -> int:
 
 
 def _rules(nodes: RegexNodes) -> list[int]:
-    """A node for each of the machines."""
-    from .idna_automata import automata  # late: for names beyond ASCII only
+    """A node for each of the automata, of spellings in the default style: `lengths` leaves what another style has."""
+    from .idna_automata import automata, node_of  # late: for names beyond ASCII only
 
-    made = automata(style_of(nodes))
-    spend(sum(rows.size for one in made for _, rows in one.blocks) // ENTRIES_A_UNIT)
-    return [node_of(nodes, one) for one in made]
+    return [node_of(nodes, *arrays) for arrays in automata()]
 
 
 def _pattern(nodes: RegexNodes, text: str) -> int:

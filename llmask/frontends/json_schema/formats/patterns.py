@@ -240,8 +240,7 @@ def _ranges() -> list[str]:
         found += [rf"\\x[{low}]{HEX}-\\x[{high}]{HEX}", rf"\\u00[{low}]{HEX}-\\u00[{high}]{HEX}"]
         found.append(rf"\\u0[{low}]{HEX}{{2}}-\\u0[{high}]{HEX}{{2}}")
         low, high = low.translate(NO_SURROGATES), high.translate(NO_SURROGATES)
-        if low:
-            found.append(rf"\\u[{low}]{HEX}{{3}}-\\u(?:[{high}]{HEX}|[Dd][0-7]){HEX}{{2}}")
+        found.append(rf"\\u[{low}]{HEX}{{3}}-\\u(?:[{high}]{HEX}|[Dd][0-7]){HEX}{{2}}")
     return found
 
 

@@ -21,9 +21,11 @@ a microsecond a state, ten for divisors, 5 in products.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
+from operator import and_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,11 +52,11 @@ class Machine(NamedTuple):
     """A deterministic automaton over digits and the dot; state 0 starts.
 
     rows     state after each of the digits 0 to 9 and the dot, or HOPELESS
-    accepts  whether what was read so far is as wanted
+    accepts  whether what was read so far is as wanted: 1 or 0, or one bit for each exponent that may follow
     """
 
     rows: list[Row]
-    accepts: list[bool]
+    accepts: Sequence[int]
 
 
 def _syntax(fraction: str) -> Machine:
@@ -79,8 +81,8 @@ def n_decimals_of(fraction: Fraction) -> int:
     return n
 
 
-def comparison(bound: Decimal, below: bool, equal: bool, above: bool) -> Machine:
-    """Numerals whose value compares in one of the wanted ways with `bound`, which is not negative.
+def comparison(bound: Decimal, below: int, equal: int, above: int) -> Machine:
+    """Numerals by how their value compares with `bound`, which is not negative; what each way accepts is given.
 
     Raises
     ------
@@ -208,32 +210,38 @@ def divisibility(divisor: Fraction, is_wanted: bool) -> Machine:
     return Machine(rows, accepts)
 
 
-def unlisted(numerals: Collection[str]) -> Machine:
-    """Numerals of every value that is not listed; listed ones have neither sign nor zeros at the end of a fraction."""
-    listed = set(numerals)
+def unlisted(listed: Mapping[str, int], others: int = 1) -> Machine:
+    """Numerals of every value; what is accepted after one that is listed is given, after all others `others`.
+
+    Listed ones have neither sign nor zeros at the end of a fraction.
+    """
     number_of = {"": 0}
-    # the state of every other number; a listed number with zeros at its end
-    free, zeros = 1, 2
-    rows: list[Row] = [[], [free] * N_SYMBOLS, [zeros] + [free] * 9 + [HOPELESS]]
-    accepts = [True, True, False]
+    free = 1  # the state of every other number
+    rows: list[Row] = [[], [free] * N_SYMBOLS]
+    accepts = [others, others]
+    zeros: dict[int, int] = {}  # of listed numbers with zeros at their end
+    for accepted in listed.values():
+        if accepted not in zeros:
+            zeros[accepted] = len(rows)
+            rows.append([len(rows)] + [free] * 9 + [HOPELESS])
+            accepts.append(accepted)
     for numeral in listed:
         for end in range(1, len(numeral) + 1):
             if numeral[:end] not in number_of:
                 number_of[numeral[:end]] = len(accepts)
-                accepts.append(True)
+                accepts.append(others)
         if len(accepts) > MAX_STATES:
             raise too_large()
     rows += [[]] * (len(accepts) - len(rows))
     for prefix in sorted(number_of, key=len):  # a prefix comes before what goes on from it
         state = number_of[prefix]
-        is_listed = prefix in listed or not accepts[state]
-        accepts[state] = not is_listed
+        accepted = accepts[state] = listed.get(prefix, accepts[state])
         row = [number_of.get(prefix + digit, free) for digit in "0123456789."]
         stays = 0 if "." in prefix else DOT  # what leaves the value as it is
-        if is_listed and row[stays] == free:
-            row[stays] = zeros
-        elif is_listed:
-            accepts[row[stays]] = False
+        if accepted != others and row[stays] == free:
+            row[stays] = zeros[accepted]
+        elif accepted != others:
+            accepts[row[stays]] = accepted
         rows[state] = row
     return Machine(rows, accepts)
 
@@ -271,12 +279,7 @@ def numerals_node(nodes: RegexNodes, positive: list[Machine] | None, negative: l
     product = Product()
 
     def explore(machines: list[Machine]) -> tuple[int, ...]:
-        accepting = [machine.accepts for machine in machines]
-
-        def end(states: States) -> tuple[bool, tuple[int, ...]]:
-            return all(accepts[at] for accepts, at in zip(accepting, states, strict=True)), ()
-
-        return product.explore([machine.rows for machine in machines], end, MAX_STATES)
+        return product.explore(machines, lambda accepted: (accepted != 0, ()), MAX_STATES)
 
     start = (HOPELESS,) * MINUS if positive is None else explore(positive)
     if negative is not None:
@@ -315,14 +318,13 @@ class Product:
         return known
 
     def explore(
-        self, tables: list[list[Row]], end: Callable[[States], tuple[bool, tuple[int, ...]]], most: int
+        self, machines: list[Machine], end: Callable[[int], tuple[bool, tuple[int, ...]]], most: int
     ) -> tuple[int, ...]:
-        """Add what follows the start of several tables and return the row of the start.
+        """Add what follows the start of several machines and return the row of the start.
 
         Parameters
         ----------
-        tables : rows of machines.
-        end : whether states, one of each table, accept together, and what their row has after the columns of `tables`.
+        end : by what all machines accept, whether a state does, and what its row has after the columns of theirs.
         most : states that there may be.
 
         Raises
@@ -331,7 +333,7 @@ class Product:
             When there are more.
         """
         first = len(self.rows)
-        start: States = (0,) * len(tables)
+        start: States = (0,) * len(machines)
         followers: dict[States, list[States | None]] = {}
         number_of: dict[States | None, int] = {None: HOPELESS}
         stand_ins: dict[States, int] = {}  # for states on a cycle, which their own row leads to
@@ -341,7 +343,8 @@ class Product:
             states = stack[-1]
             following = followers.get(states)
             if following is None:
-                each = zip(*[table[at] for table, at in zip(tables, states, strict=True)], strict=True)
+                rows = [machine.rows[at] for machine, at in zip(machines, states, strict=True)]
+                each = zip(*rows, strict=True)
                 following = followers[states] = [None if HOPELESS in after else after for after in each]
                 spend(STATE_WORK)
                 if first + len(followers) > most:
@@ -357,7 +360,8 @@ class Product:
                     numbers.append(number_of[after])
                 else:
                     numbers.append(LOOP if after == states else self._stand_in(stand_ins, after))
-            accepts, further = end(states)
+            accepted = [machine.accepts[at] for machine, at in zip(machines, states, strict=True)]
+            accepts, further = end(reduce(and_, accepted))
             row = (*numbers, *further)
             if stack:
                 number_of[states] = self.number(accepts, row)
@@ -380,8 +384,7 @@ class Product:
             return nodes.EMPTY
         n_states = len(self.rows)
         table = np.full((n_states + 1, int(class_of_byte.max()) + 1), HOPELESS, np.int32)
-        if self.rows:
-            table[:-1, : len(self.rows[0])] = self.rows
+        table[:-1, : len(self.rows[0])] = self.rows
         table[-1, : len(start)] = start
         table = np.where(table == LOOP, np.arange(n_states + 1)[:, None], table)[::-1]
         # the start comes first, which was last

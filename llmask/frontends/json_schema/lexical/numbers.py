@@ -204,9 +204,12 @@ def _number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
             node = nodes.without(node, [listed])
             return nodes.EMPTY if nodes.is_empty(node) else node
     if divisor is not None and low is not None and high is not None:
-        multiples = _few_multiples(divisor, low, high)
-        if multiples is not None:
-            numerals = [numeral for numeral in multiples if wanted.holds(Decimal(numeral.decode()))]
+        modulus = divisor.numerator
+        while modulus % 10 == 0:  # a state for each zero
+            modulus //= 10
+        multiples = multiples_between(divisor, low, high, min(modulus, MAX_LISTED))
+        if multiples is not None:  # a machine that counts needs more states
+            numerals = [plain_numeral(value) for value in multiples if wanted.holds(value)]
             if not numerals:
                 return nodes.EMPTY
             plain = listed_numbers_node(nodes, numerals, fraction)
@@ -260,21 +263,18 @@ def _bounds(wanted: NumberRange, is_negative: bool) -> list[Machine] | None:
 
 
 def _unlisted(values: list[Decimal]) -> list[Machine]:
-    return [unlisted([plain_numeral(value).lstrip(b"-").decode() for value in values])] if values else []
+    return [unlisted({plain_numeral(value).lstrip(b"-").decode(): 0 for value in values})] if values else []
 
 
-def _few_multiples(divisor: Fraction, low: Decimal, high: Decimal) -> list[bytes] | None:
-    """Numerals of the multiples between two bounds; None when a machine that counts needs fewer states."""
+def multiples_between(divisor: Fraction, low: Decimal, high: Decimal, most: int) -> list[Decimal] | None:
+    """The multiples of a number from `low` to `high`; None where there are more than `most`."""
     first, last = ceil(Fraction(low) / divisor), floor(Fraction(high) / divisor)
-    modulus = divisor.numerator
-    while modulus % 10 == 0:  # a state for each zero
-        modulus //= 10
-    if last - first >= min(modulus, MAX_LISTED):
+    if last - first >= most:
         return None
     n_decimals = n_decimals_of(divisor)
     unit = int(divisor * 10**n_decimals)
     digits = [factor * unit for factor in range(first, last + 1)]
-    return [plain_numeral(Decimal((value < 0, Decimal(value).as_tuple().digits, -n_decimals))) for value in digits]
+    return [Decimal((value < 0, Decimal(value).as_tuple().digits, -n_decimals)) for value in digits]
 
 
 def _free_number(nodes: RegexNodes) -> int:

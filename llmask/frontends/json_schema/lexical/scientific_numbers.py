@@ -19,9 +19,11 @@ In: bounds and divisors of magnitudes. Out: a node. Cost: 0.5 to 3 ms, once for 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -32,12 +34,24 @@ from llmask.regex.word_lists import literals_node
 from llmask.work import spend
 
 from .listed_numbers import listed_numbers_node
-from .number_machines import DOT, HOPELESS, STATE_WORK, Product, Row, States, divisibility, n_decimals_of
+from .number_machines import (
+    DOT,
+    HOPELESS,
+    STATE_WORK,
+    Machine,
+    Product,
+    Row,
+    comparison,
+    divisibility,
+    n_decimals_of,
+    unlisted,
+)
 
 LEAST, MOST = Decimal("5e-324"), Decimal("1.7976931348623157e308")  # the doubles above 0
-SMALL, LARGE = range(-324, -4), range(16, 309)  # exponents
+SMALL, LARGE = range(-324, -4), range(16, 309)
+EXPONENTS = (*SMALL, *LARGE)  # machines accept sets of them, the first one as the lowest bit
+EVERY = (1 << len(EXPONENTS)) - 1
 ABOVE_SMALL, LEAST_LARGE = Decimal("1e-4"), Decimal("1e16")
-NEVER = LARGE.stop
 MAX_FRACTION = 16  # digits of a mantissa beside divisors
 MAX_SCIENTIFIC = 1000  # states
 WHOLE_LARGE = 17  # digits of 1e16
@@ -57,30 +71,8 @@ class Magnitudes(NamedTuple):
     high_open: bool
 
 
-class Exponents(NamedTuple):
-    """Those from `low` to `high` but `holes`, as far as they are in SMALL or LARGE."""
-
-    low: int = SMALL.start
-    high: int = LARGE.stop - 1
-    holes: frozenset[int] = frozenset()
-
-
-class Mantissas(NamedTuple):
-    """A machine that reads a mantissa; state 0 starts. They leave its syntax to `SYNTAX`.
-
-    rows        state after each of the digits 0 to 9 and the dot, or HOPELESS
-    exponents   those that may follow what was read so far
-    """
-
-    rows: list[Row]
-    exponents: list[Exponents]
-
-
 Words = dict[tuple[str, ...], int]  # states by the texts that are accepted from them
-NONE = Exponents(NEVER)
-SYNTAX = Mantissas(
-    [[-1] + [1] * 9 + [-1], [-1] * 10 + [2], [3] * 10 + [-1], [3] * 10 + [-1]], [NONE, Exponents(), NONE, Exponents()]
-)
+SYNTAX = Machine([[-1] + [1] * 9 + [-1], [-1] * 10 + [2], [3] * 10 + [-1], [3] * 10 + [-1]], [0, EVERY, 0, EVERY])
 
 
 def scientific_node(
@@ -108,7 +100,7 @@ def scientific_node(
     for magnitudes, is_negative in ((positive, False), (negative, True)):
         if magnitudes is None:
             continue
-        pairs = frozenset(_digits(value) for value in excluded if (value < 0) == is_negative and value)
+        pairs = frozenset(_parts(value) for value in excluded if (value < 0) == is_negative and value)
         node = _of_one_sign(nodes, magnitudes, divisor, not_divisors, pairs)
         members.append(nodes.concat([nodes.literal(b"-"), node]) if is_negative else node)
     return nodes.union(members)
@@ -126,25 +118,29 @@ def _of_one_sign(
         low, low_open = LEAST, False
     if high is None or high > MOST:
         high, high_open = MOST, False
-    least = None if divisor is None else _as_decimal(divisor)
-    if least is not None and least > low:  # none but 0 is smaller
-        low, low_open = least, False
+    multiple = None if divisor is None else _as_decimal(divisor)
+    if multiple is not None and multiple > low:  # none but 0 is smaller
+        low, low_open = multiple, False
     if ABOVE_SMALL <= low < LEAST_LARGE:
         low, low_open = LEAST_LARGE, False
     if ABOVE_SMALL <= high < LEAST_LARGE:
         high, high_open = ABOVE_SMALL, True
     if low > high:
         return nodes.EMPTY
-    excluded = frozenset(pair for pair in excluded if pair[1] in SMALL or pair[1] in LARGE)
+    excluded = frozenset(pair for pair in excluded if pair[1] in EXPONENTS)
     key = (__name__, low, low_open, high, high_open, divisor, not_divisors, excluded)
     found = nodes.memo.get(key)
     if found is None:
-        (digits, exponent), (high_digits, high_exponent) = _digits(low), _digits(high)
-        at_least = Exponents(exponent + 1), Exponents(exponent + low_open), Exponents(exponent)
-        at_most = [Exponents(high=high_exponent - less) for less in (0, high_open, 1)]
-        machines = [SYNTAX, _comparison(digits, *at_least), _comparison(high_digits, *at_most)]
+        (least_mantissa, least), (most_mantissa, most) = _parts(low), _parts(high)
+        at_least = [_from(least + more) for more in (1, low_open, 0)]
+        at_most = [EVERY & ~_from(most + more) for more in (1, not high_open, 0)]
+        machines = [SYNTAX, comparison(Decimal(least_mantissa), *at_least)]
+        machines.append(comparison(Decimal(most_mantissa), *at_most))
         if excluded:
-            machines.append(_unlisted(excluded))
+            left: dict[str, int] = {}
+            for mantissa, exponent in excluded:
+                left[mantissa] = left.get(mantissa, EVERY) & ~(_from(exponent) & ~_from(exponent + 1))
+            machines.append(unlisted(left, EVERY))
         product = Product()
         try:
             if divisor is not None:
@@ -166,34 +162,22 @@ def _as_decimal(divisor: Fraction) -> Decimal:
     return Decimal((0, Decimal(int(divisor * 10**n_decimals)).as_tuple().digits, -n_decimals))
 
 
-def _digits(value: Decimal) -> tuple[str, int]:
-    """Digits of the mantissa of a number that is not 0, without zeros at their end, and its exponent."""
-    return "".join(map(str, value.as_tuple().digits)).strip("0"), value.adjusted()
+def _parts(value: Decimal) -> tuple[str, int]:
+    """Mantissa of the magnitude of a number that is not 0, without zeros at its end, and the exponent."""
+    digits = "".join(map(str, value.as_tuple().digits)).strip("0")
+    return digits[0] + ("." + digits[1:] if digits[1:] else ""), value.adjusted()
 
 
-def _raised(exponent: int) -> int:
-    """The least exponent that is written, from one on; NEVER where there is no such exponent."""
-    if exponent < SMALL.stop:
-        return max(exponent, SMALL.start)
-    return min(max(exponent, LARGE.start), NEVER)
+def _from(exponent: float) -> int:
+    """The exponents from one on."""
+    n_below = bisect_left(EXPONENTS, exponent)
+    return EVERY >> n_below << n_below
 
 
-# --- machines
+# --- automata
 
 
-def _comparison(digits: str, below: Exponents, equal: Exponents, above: Exponents) -> Mantissas:
-    """Which exponents follow mantissas below, equal to and above the one with these digits."""
-    n = len(digits)
-    is_below, is_above = n + 1, n + 2
-    rows: list[Row] = [
-        [is_below] * digit + [at + 1] + [is_above] * (9 - digit) + [at] for at, digit in enumerate(map(int, digits))
-    ]
-    rows.append([n] + [is_above] * 9 + [n])
-    rows += [[is_below] * (DOT + 1), [is_above] * (DOT + 1)]
-    return Mantissas(rows, [below] * n + [equal, below, above])
-
-
-def _divisibility(divisor: Fraction, is_wanted: bool) -> Mantissas:
+def _divisibility(divisor: Fraction, is_wanted: bool) -> Machine:
     """Mantissas of at most 17 digits, and the exponents with which they are, or are not, multiples of `divisor`.
 
     With digits D, the last f in the fraction, and a divisor p / 10^n the number D 10^(x - f) is a multiple exactly
@@ -209,30 +193,30 @@ def _divisibility(divisor: Fraction, is_wanted: bool) -> Mantissas:
         raise _too_many()
     remainders = divisibility(divisor, True)
     spend(STATE_WORK * len(remainders.rows))
-    zeros_of: dict[int, int] = {}
+    zeros_of: dict[int, float] = {}
 
-    def n_zeros(state: int) -> int:
+    def n_zeros(state: int) -> float:
         """How many zeros at the end of what was read make a multiple."""
         found = zeros_of.get(state)
         if found is None:
-            here, found = state, 0
-            while not remainders.accepts[here] and found < divisor.numerator.bit_length():
-                here, found = remainders.rows[here][0], found + 1
-            found = zeros_of[state] = found if remainders.accepts[here] else NEVER - SMALL.start
+            here, n = state, 0
+            while not remainders.accepts[here] and n < divisor.numerator.bit_length():
+                here, n = remainders.rows[here][0], n + 1
+            found = zeros_of[state] = n if remainders.accepts[here] else inf
         return found
 
-    # a state is that of the remainder, the number of digits of the fraction, the least exponent
-    number_of = {(0, -1, NEVER): 0}
+    # a state is that of the remainder, the number of digits of the fraction, the exponents that make a multiple
+    number_of = {(0, -1, 0): 0}
     rows: list[Row] = []
-    exponents: list[Exponents] = []
-    for state, n_fraction, least in (waiting := [(0, -1, NEVER)]):
+    accepts: list[int] = []
+    for state, n_fraction, multiples in (waiting := [(0, -1, 0)]):
         spend(STATE_WORK)
         row = []
         for digit, after in enumerate(remainders.rows[state][:DOT]):
-            least_after = least
+            following = multiples
             if digit or n_decimals < SMALL_ZEROS:
-                least_after = _raised(n_fraction + 1 - n_decimals + n_zeros(after))
-            key = after, n_fraction + 1, least_after
+                following = _from(n_fraction + 1 - n_decimals + n_zeros(after))
+            key = after, n_fraction + 1, following
             if key[1] > MAX_FRACTION:
                 row.append(HOPELESS)
                 continue
@@ -242,73 +226,35 @@ def _divisibility(divisor: Fraction, is_wanted: bool) -> Mantissas:
                 if len(waiting) > MAX_SCIENTIFIC:
                     raise _too_many()
             row.append(number_of[key])
-        rows.append([*row, number_of[state, n_fraction, least]])
-        exponents.append(Exponents(least) if is_wanted else Exponents(high=least - 1))
-    return Mantissas(rows, exponents)
+        rows.append([*row, number_of[state, n_fraction, multiples]])
+        accepts.append(multiples if is_wanted else EVERY & ~multiples)
+    return Machine(rows, accepts)
 
 
 def _too_many() -> LimitExceeded:
     return LimitExceeded("a divisor has too many remainders", None, "Use a smaller multipleOf.")
 
 
-def _unlisted(pairs: frozenset[tuple[str, int]]) -> Mantissas:
-    """Every mantissa, without the exponents that make it one of the numbers listed by digits and exponent."""
-    holes: dict[str, set[int]] = {}
-    for digits, exponent in pairs:
-        holes.setdefault(digits, set()).add(exponent)
-    prefixes = {digits[:n] for digits in holes for n in range(len(digits) + 1)}
-    free = "no"  # what is read can become none of them
-
-    def after(read: str, digit: str) -> str:
-        if read == free:
-            return free
-        read += digit
-        number = read.rstrip("0")
-        if read in prefixes:
-            return read
-        return number + "0" if digit == "0" and number in holes else free  # any number of zeros
-
-    number_of = {"": 0}
-    rows: list[Row] = []
-    for read in (waiting := [""]):
-        spend(STATE_WORK)
-        row = []
-        for digit in SYMBOLS[:DOT]:
-            following = after(read, digit)
-            if following not in number_of:
-                number_of[following] = len(number_of)
-                waiting.append(following)
-            row.append(number_of[following])
-        rows.append([*row, number_of[read]])
-    return Mantissas(rows, [Exponents(holes=frozenset(holes.get(read.rstrip("0"), ()))) for read in waiting])
-
-
-# --- automata
-
-
-def _explore(product: Product, machines: list[Mantissas]) -> tuple[int, ...]:
+def _explore(product: Product, machines: list[Machine]) -> tuple[int, ...]:
     """Row of the start."""
-    known: dict[Exponents, int] = {}
+    known: dict[int, int] = {}
     words: Words = {}
 
-    def end(states: States) -> tuple[bool, tuple[int, ...]]:
-        each = [machine.exponents[at] for machine, at in zip(machines, states, strict=True)]
-        lows, highs, holes = zip(*each, strict=True)
-        wanted = Exponents(max(lows), min(highs), frozenset().union(*holes))
-        if wanted not in known:
-            known[wanted] = _add_exponents(product, wanted, words)
-        return False, (HOPELESS, HOPELESS, known[wanted])
+    def end(exponents: int) -> tuple[bool, tuple[int, ...]]:
+        if exponents not in known:
+            known[exponents] = _add_exponents(product, exponents, words)
+        return False, (HOPELESS, HOPELESS, known[exponents])
 
-    return product.explore([machine.rows for machine in machines], end, MAX_SCIENTIFIC)
+    return product.explore(machines, end, MAX_SCIENTIFIC)
 
 
-def _add_exponents(product: Product, wanted: Exponents, words: Words) -> int:
+def _add_exponents(product: Product, exponents: int, words: Words) -> int:
     """State after the letter."""
-    low, high, holes = wanted
+    found = [exponent for n, exponent in enumerate(EXPONENTS) if exponents >> n & 1]
     row = [HOPELESS] * N_SYMBOLS
     for part in (SMALL, LARGE):
-        found = [at for at in range(max(low, part.start), min(high + 1, part.stop)) if at not in holes]
-        digits = tuple(str(abs(at)) for at in found) + tuple(f"0{-at}" for at in found if -10 < at < 0)
+        inside = [exponent for exponent in found if exponent in part]
+        digits = tuple(str(abs(at)) for at in inside) + tuple(f"0{-at}" for at in inside if -10 < at < 0)
         spend(len(digits))
         state = _add_words(product, digits, words)
         if part is SMALL:
@@ -349,8 +295,7 @@ def listed_with_exponent(nodes: RegexNodes, numerals: Sequence[bytes]) -> int:
         value = Decimal(numeral.decode())
         exponent = value.adjusted()
         if (exponent in SMALL or exponent in LARGE) and Decimal(repr(float(value))) == value:
-            digits, _ = _digits(value)
-            mantissa = digits[0] + ("." + digits[1:] if digits[1:] else "")
+            mantissa, _ = _parts(value)
             mantissas.setdefault(exponent, []).append(b"-" * (value < 0) + mantissa.encode())
     members = []
     for exponent, found in mantissas.items():

@@ -50,7 +50,7 @@ def with_spacing(rules: Rules, nodes: RegexNodes, options: SchemaOptions) -> Rul
     rules.ignored = None
     if options.indent is not None:
         unit = b" " * options.indent if type(options.indent) is int else str(options.indent).encode()
-        return _Spaced(rules, nodes, Indentation(nodes, unit)).rules
+        return _Spaced(rules, nodes, _indented(nodes, unit), MAX_DEPTH if unit else 0).rules
     most = options.max_whitespace
     if options.whitespace == "compact" or (options.whitespace == "flexible" and not most):
         return rules
@@ -59,7 +59,7 @@ def with_spacing(rules: Rules, nodes: RegexNodes, options: SchemaOptions) -> Rul
         return rules
     gap = _pattern(nodes, options)
     if not nodes.is_nullable(gap):
-        return _Spaced(rules, nodes, Demanded(gap)).rules
+        return _Spaced(rules, nodes, lambda depth, is_exact: Gaps(gap, gap, gap, gap), 0).rules
     gap = nodes.intersect([gap, white_space(nodes, most)]) if most else nodes.EMPTY
     if not nodes.is_empty(gap):
         rules.ignored = gap
@@ -90,60 +90,38 @@ def _pattern(nodes: RegexNodes, options: SchemaOptions) -> int:
 class Gaps(NamedTuple):
     """Nodes of what is written around punctuation at one depth, that of the members of the nearest bracket.
 
-    after_open            between an opening bracket and the first member
-    before_comma, after_comma, before_colon, after_colon
-    before_close          between the last member and the closing bracket
-    inside_empty          between the brackets when there is no member
+    before_member  after an opening bracket or a comma
+    after_colon    between a colon and the value
+    before_close   between the last member and the closing bracket
+    elsewhere      before a comma or colon, and between the brackets when there is no member
     """
 
-    after_open: int
-    before_comma: int
-    after_comma: int
-    before_colon: int
+    before_member: int
     after_colon: int
     before_close: int
-    inside_empty: int
+    elsewhere: int
 
 
-class Demanded:
-    """The same white space everywhere."""
-
-    max_depth = 0
-
-    def __init__(self, gap: int) -> None:
-        self._gaps = Gaps(gap, gap, gap, gap, gap, gap, gap)
-
-    def gaps(self, depth: int, is_exact: bool) -> Gaps:
-        """What is written at a depth."""
-        return self._gaps
+GapsAt = Callable[[int, bool], Gaps]  # of a depth; unless that is exact, of this or a greater one
 
 
-class Indentation:
+def _indented(nodes: RegexNodes, unit: bytes) -> GapsAt:
     """Lines indented by depth; `unit` is the text of one level."""
 
-    def __init__(self, nodes: RegexNodes, unit: bytes) -> None:
-        self._nodes = nodes
-        self._unit = unit
-        self.max_depth = MAX_DEPTH if unit else 0
+    def line(depth: int, is_exact: bool) -> int:
+        begin = nodes.literal(b"\n" + unit * depth)
+        return begin if is_exact or not unit else nodes.concat([begin, nodes.repeat(nodes.literal(unit), 0, depth)])
 
-    def gaps(self, depth: int, is_exact: bool) -> Gaps:
-        """What is written at a depth; without `is_exact`, at this or a greater one."""
-        line, closing = self._line(depth, is_exact), self._line(depth - 1, is_exact)
-        nothing = self._nodes.EPSILON
-        return Gaps(line, nothing, line, nothing, self._nodes.literal(b" "), closing, nothing)
+    def gaps(depth: int, is_exact: bool) -> Gaps:
+        return Gaps(line(depth, is_exact), nodes.literal(b" "), line(depth - 1, is_exact), nodes.EPSILON)
 
-    def _line(self, depth: int, is_exact: bool) -> int:
-        nodes = self._nodes
-        line = nodes.literal(b"\n" + self._unit * depth)
-        if is_exact or not self._unit:
-            return line
-        return nodes.concat([line, nodes.repeat(nodes.literal(self._unit), 0, depth)])
+    return gaps
 
 
 class _Spaced:
     """Writer of the rules of a document whose white space is demanded."""
 
-    def __init__(self, written: Rules, nodes: RegexNodes, style: Demanded | Indentation) -> None:
+    def __init__(self, written: Rules, nodes: RegexNodes, gaps: GapsAt, max_depth: int) -> None:
         if written.needs_variants:
             raise UnsupportedSchema(
                 "keys or items that must differ, and may run out, are not supported where white space is demanded",
@@ -151,7 +129,7 @@ class _Spaced:
             )
         self._written = written
         self._nodes = nodes
-        self._style = style
+        self._gaps = gaps
         self._punctuation = punctuation_of(nodes)
         self._opening = (self._punctuation.open_object, self._punctuation.open_array)
         self._closing = (self._punctuation.close_object, self._punctuation.close_array)
@@ -164,7 +142,7 @@ class _Spaced:
             self._finals_of.setdefault(finals[at], []).append(finals[at + 1])
         self._may_close = self._reaching(lambda kind, symbol: kind == SCAN and symbol in self._closing)
         self._may_go_on = self._reaching(lambda kind, symbol: kind != SCAN or symbol not in self._closing)
-        self._exact_depths = style.max_depth
+        self._exact_depths = max_depth
         self._lexemes: dict[tuple[int, bool], tuple[dict[int, int], dict[int, int]]] = {}
         self._rule_at: dict[tuple[int, int], RuleId] = {}
         self._waiting: deque[tuple[int, int]] = deque()
@@ -258,12 +236,12 @@ class _Spaced:
             if depth == 0:  # outside of all brackets
                 found = {}, {}
             else:
-                gaps = self._style.gaps(depth, is_exact)
-                between = {mark: concat([mark, gaps.after_open]) for mark in self._opening}
+                gaps = self._gaps(depth, is_exact)
+                between = {mark: concat([mark, gaps.before_member]) for mark in self._opening}
                 between |= {mark: concat([gaps.before_close, mark]) for mark in self._closing}
-                between[marks.comma] = concat([gaps.before_comma, marks.comma, gaps.after_comma])
-                between[marks.colon] = concat([gaps.before_colon, marks.colon, gaps.after_colon])
-                empty = {mark: concat([mark, gaps.inside_empty]) for mark in self._opening}
+                between[marks.comma] = concat([gaps.elsewhere, marks.comma, gaps.before_member])
+                between[marks.colon] = concat([gaps.elsewhere, marks.colon, gaps.after_colon])
+                empty = {mark: concat([mark, gaps.elsewhere]) for mark in self._opening}
                 found = between, empty | {mark: mark for mark in self._closing}
             self._lexemes[depth, is_exact] = found
         return found

@@ -48,11 +48,6 @@ def quoted(nodes: RegexNodes, *body: int) -> int:
     return nodes.concat([*quotes, *body, *quotes])
 
 
-def literal_string(nodes: RegexNodes, text: str, path: Path) -> int:
-    """Node of the one spelling of `text` that models write, see `spelled_string`; of all, where literals are so."""
-    return literals_of(nodes, [spelled_string(text, path)])
-
-
 def literals_of(nodes: RegexNodes, spellings: list[bytes]) -> int:
     """Node of literals as they are spelled; where the style of the nodes says so, of strings in every spelling."""
     if style_of(nodes).literals == "json":

@@ -105,7 +105,8 @@ def _part_is_implied(context: Context, marks: Marks, part: Part) -> bool:
 
 
 def _property_is_implied(context: Context, marks: Marks, name: str, member: Any, path: Path) -> bool:
-    if member is True or _is_absent(marks, name):
+    is_absent = name in marks.forbidden or (marks.allowed is not None and name not in marks.allowed)
+    if member is True or is_absent:
         return True
     if member is False:
         return False
@@ -121,10 +122,6 @@ def _property_is_implied(context: Context, marks: Marks, name: str, member: Any,
     # its other keywords may refuse some of the values that it lists
     values = fulfilling(context, allowed_values(part) or [], [part]) if shape.is_plain else []
     return here <= {equality_key(value, at) for value in values}
-
-
-def _is_absent(marks: Marks, name: str) -> bool:
-    return name in marks.forbidden or (marks.allowed is not None and name not in marks.allowed)
 
 
 # --- alternatives of oneOf that exclude each other

@@ -54,11 +54,6 @@ def is_false(schemas: list[SchemaAt]) -> bool:
     return any(schema is False for schema, _ in schemas)
 
 
-def add_schema(context: Context, conjunction: Conjunction, schema: Any, path: Path) -> None:
-    """Let one more schema hold."""
-    _add(context, conjunction, schema, path, ())
-
-
 def with_alternative(context: Context, conjunction: Conjunction, index: int, schemas: list[SchemaAt]) -> Conjunction:
     """The same, with `schemas` in place of the choice number `index`."""
     context.count_work(MERGE_WORK + len(conjunction.parts) // 4)
@@ -78,7 +73,10 @@ def with_alternative(context: Context, conjunction: Conjunction, index: int, sch
     return chosen
 
 
-def _add(context: Context, conjunction: Conjunction, schema: Any, path: Path, open_ids: tuple[Hashable, ...]) -> None:
+def add_schema(
+    context: Context, conjunction: Conjunction, schema: Any, path: Path, open_ids: tuple[Hashable, ...] = ()
+) -> None:
+    """Let one more schema hold; `open_ids` are those that lead to it in the same place."""
     if schema is True:
         return
     if schema is False:
@@ -104,13 +102,13 @@ def _add(context: Context, conjunction: Conjunction, schema: Any, path: Path, op
         if keyword == "":
             conjunction.parts.append((schema, path, shape))
         elif keyword in REFERENCES:
-            _add(context, conjunction, *context.target(keyword, schema, path), open_ids)
+            add_schema(context, conjunction, *context.target(keyword, schema, path), open_ids)
         elif keyword == "allOf":
             for member, at in members_of(schema, path, "allOf"):
-                _add(context, conjunction, member, at, open_ids)
+                add_schema(context, conjunction, member, at, open_ids)
         elif keyword is ALL_OF:
             for member, at in schema[ALL_OF]:
-                _add(context, conjunction, member, at, open_ids)
+                add_schema(context, conjunction, member, at, open_ids)
         elif keyword == "anyOf" or keyword == "oneOf":
             members = members_of(schema, path, keyword)
             conjunction.choices.append(Choice(keyword, path, members, len(conjunction.parts)))
@@ -135,7 +133,7 @@ def _add_any(
     if not schemas:
         conjunction.false_at = path
     elif len(schemas) == 1:
-        _add(context, conjunction, *schemas[0], open_ids)
+        add_schema(context, conjunction, *schemas[0], open_ids)
     elif not any(schema is True for schema, _ in schemas):
         conjunction.choices.append(Choice("anyOf", path, schemas, len(conjunction.parts)))
 

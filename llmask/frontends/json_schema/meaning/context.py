@@ -20,7 +20,7 @@ from llmask.work import spend
 
 from ..formats import FORMATS
 from ..lexical.lexemes import lexemes_of_types, punctuation_of
-from ..lexical.strings import Made, literal_string
+from ..lexical.strings import Made, literals_of, spelled_string
 from ..reading.hints import hints_of, schema_help, suspects_of, value_help
 from ..reading.keywords import UNCHECKED, Internal, Shape, is_names
 from ..reading.options import SchemaOptions
@@ -288,7 +288,8 @@ class Context:
         """Lexeme of a declared key."""
         node = self.keys.get(name)
         if node is None:
-            node = self.keys[name] = literal_string(self.nodes, name, schemas[0][1] if schemas else ())
+            spelled = spelled_string(name, schemas[0][1] if schemas else ())
+            node = self.keys[name] = literals_of(self.nodes, [spelled])
         return node
 
 

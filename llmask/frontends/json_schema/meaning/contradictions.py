@@ -13,11 +13,8 @@ from .context import shown
 from .instances import allowed_values, type_of
 from .place import Part
 
-BOUNDS = {
-    "string": (("minLength",), ("maxLength",)),
-    "integer": (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")),
-    "number": (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")),
-}
+OF_NUMBERS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
+BOUNDS = {"string": (("minLength",), ("maxLength",)), "integer": OF_NUMBERS, "number": OF_NUMBERS}
 MOST_SHOWN = 4  # types, of as many schemas
 BOUNDS_HELP = "lower the one, or raise the other"
 ALTERNATIVES_HELP = "let one of them agree with the keywords beside them"

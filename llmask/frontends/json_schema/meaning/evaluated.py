@@ -270,6 +270,7 @@ class _Cases:
 
 # --- closed
 
+NO_OTHERS = {"additionalProperties": False}
 SPEAK_OF_OTHERS = ("additionalProperties", "patternProperties", "unevaluatedProperties")
 
 
@@ -298,7 +299,8 @@ def _closed(context: Context, schemas: list[SchemaAt]) -> list[SchemaAt]:
         if shape.in_place == ("$ref",):
             return _closed_target(context, schemas)
         if shape.is_plain:
-            return [(closed_object(schema), path)] if _is_to_be_closed(schema, shape) else schemas
+            is_open = not shape.has_values and not any(word in schema for word in SPEAK_OF_OTHERS)
+            return [({**schema, **NO_OTHERS}, path)] if "properties" in schema and is_open else schemas
     cases = cases_of_all(context, schemas)
     if not any(_declares_all(context, case) for case in cases):
         return schemas
@@ -321,15 +323,6 @@ def _closed_target(context: Context, schemas: list[SchemaAt]) -> list[SchemaAt]:
         return schemas
     key = ("closed target", context.identity(schema, path))
     return [(context.synthetic(key, lambda: {ALL_OF: found}), schemas[0][1])]
-
-
-def closed_object(schema: dict[Any, Any]) -> dict[Any, Any]:
-    """A schema object that takes only the keys that it declares."""
-    return {**schema, "additionalProperties": False}
-
-
-def _is_to_be_closed(schema: dict[Any, Any], shape: Shape) -> bool:
-    return "properties" in schema and not shape.has_values and not any(word in schema for word in SPEAK_OF_OTHERS)
 
 
 def _declares_all(context: Context, case: Case) -> bool:

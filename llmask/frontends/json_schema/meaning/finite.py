@@ -11,10 +11,8 @@ Cost: microseconds for types and ranges; about 75 us for each state of a pattern
 from __future__ import annotations
 
 import json
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor
 from typing import Any
 
 from llmask.frontends.regex.json_strings import RAW, SHORT_ESCAPES
@@ -22,8 +20,7 @@ from llmask.regex.code_points import TEXT, CodePointSet
 from llmask.regex.nodes import RegexNodes
 from llmask.regex.utf8 import utf8_char
 
-from ..lexical.number_machines import MAX_DIGITS
-from ..lexical.numbers import NumberRange
+from ..lexical.numbers import NumberRange, multiples_between
 from ..lexical.strings import free_string, once
 from .array_layout import ArrayLayout
 from .choices import is_void, settle
@@ -119,15 +116,8 @@ def _numbers(wanted: NumberRange | None, is_integer: bool, most: int) -> list[An
         return [wanted.low] if wanted.low == wanted.high and wanted.holds(wanted.low) else []
     if wanted.divisor is None and not is_integer and not wanted.is_integer:
         return None
-    step = Fraction(1) if wanted.divisor is None else wanted.divisor
-    first, last = ceil(Fraction(wanted.low) / step), floor(Fraction(wanted.high) / step)
-    if last - first > MAX_MULTIPLES * most:
-        return None
-    with localcontext() as context:
-        context.prec = MAX_DIGITS
-        multiples = [step * n for n in range(first, last + 1)]
-        values = [Decimal(value.numerator) / Decimal(value.denominator) for value in multiples]
-    return [value for value in values if wanted.holds(value)]
+    multiples = multiples_between(wanted.divisor or Fraction(1), wanted.low, wanted.high, MAX_MULTIPLES * most + 1)
+    return None if multiples is None else [value for value in multiples if wanted.holds(value)]
 
 
 def _arrays(context: Context, layout: ArrayLayout, most: int, depth: int) -> list[Any] | None:

@@ -104,15 +104,8 @@ def listed_by(context: Context, schema: Any, path: Path) -> list[Any] | None:
 
 def fulfils(context: Context, value: Any, schemas: list[SchemaAt]) -> bool:
     """Whether `value` fulfils all of `schemas`."""
-    conjunction = conjunction_of(context, schemas)
     context.count_work()
-    if conjunction.false_at is not None or not fulfilling(context, [value], conjunction.parts):
-        return False
-    for keyword, _, schemas, _ in conjunction.choices:
-        n_valid = sum(fulfils(context, value, [schema]) for schema in schemas)
-        if n_valid == 0 or (keyword == "oneOf" and n_valid != 1):
-            return False
-    return True
+    return bool(fulfilling_all(context, [value], conjunction_of(context, schemas)))
 
 
 def fulfilling_all(context: Context, values: list[Any], conjunction: Conjunction) -> list[Any]:

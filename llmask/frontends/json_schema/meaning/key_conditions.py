@@ -36,7 +36,7 @@ from .conjunction import conjunction_of, is_false
 from .context import Context
 from .finite import with_few_keys_declared
 from .instances import equality_key, fulfilling_all, listed_by
-from .marks import Marks, exclude_each_other, marks_of
+from .marks import exclude_each_other, marks_of
 from .object_layout import Cell, Entry, divided_keys, keys_node
 from .place import ALL_TYPES, Choice, Conjunction, Part, SchemaAt, count_range, types_of
 from .scalars import pattern_string
@@ -161,7 +161,6 @@ class _Reader:
         # diagram asks for its first key, and the schemas that hold there
         self.sets_of: dict[Hashable, int] = {}
         self.asked: dict[Hashable, list[tuple[int, frozenset[Hashable]]]] = {}
-        self.marks: dict[int, tuple[SchemaAt, Marks]] = {}  # by the identity of the first, which is kept with them
         self.members: list[int] = []  # by the places at which the diagram asks for them
 
     def read(self, path: Path) -> ConditionedObject | str:
@@ -424,13 +423,7 @@ class _Reader:
 
     def _exclude(self, one: SchemaAt, other: SchemaAt) -> bool:
         self.context.count_work()
-        return exclude_each_other(self._marks_of(one), self._marks_of(other))
-
-    def _marks_of(self, member: SchemaAt) -> Marks:
-        known = self.marks.get(id(member))
-        if known is None:
-            known = self.marks[id(member)] = member, marks_of(self.context, *member)
-        return known[1]
+        return exclude_each_other(marks_of(self.context, *one), marks_of(self.context, *other))
 
     def _objects(self, schemas: list[SchemaAt], speaking: dict[Hashable, SchemaAt]) -> _Objects | None:
         """Objects by the schemas of a key; None where these are no conditions on members."""
@@ -458,7 +451,7 @@ class _Reader:
         context = self.context
         if one.objects >= FIRST_NODE:
             return False
-        if one.objects == FALSE and any(self._marks_of(member).types <= {"object"} for member in one.schemas):
+        if one.objects == FALSE and any(marks_of(context, *member).types <= {"object"} for member in one.schemas):
             return True
         context.count_work(CLASS_WORK)
         schemas = self._all_of(one)

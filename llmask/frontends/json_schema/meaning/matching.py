@@ -33,6 +33,7 @@ class Matching:
     Attributes
     ----------
     is_complete : whether all items find different values.
+    last_position : of an item, -1 without items.
     """
 
     def __init__(self, items: Iterable[tuple[int, Iterable[Hashable], int]]) -> None:
@@ -40,16 +41,12 @@ class Matching:
         self._items = [(position, nodes.setdefault(frozenset(values), len(nodes)), n) for position, values, n in items]
         self._values = list(nodes)
         self._all: frozenset[Hashable] = frozenset().union(*self._values)
-        self._last_position = max((position for position, _, _ in self._items), default=-1)
+        self.last_position = max((position for position, _, _ in self._items), default=-1)
         # the last question's position, how many values each node has for the items after it, and which
         self._position, self._wanted = -1, self._wanted_after(-1)
         self._whole: Matched = {}
         self._last = self._whole
         self.is_complete = self._complete(self._whole, _lacking(self._whole, self._wanted), set(self._all))
-
-    def has_items_after(self, position: int) -> bool:
-        """Whether some items come after the one at `position`."""
-        return self._last_position > position
 
     def needed(self, position: int, used: Set[Hashable], asked: Iterable[Hashable]) -> set[Hashable]:
         """The values of `asked` without which the items after `position` do not find one each, none of them in `used`.

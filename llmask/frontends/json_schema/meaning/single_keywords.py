@@ -107,7 +107,7 @@ def below(context: Context, schemas: list[SchemaAt], key: str | int) -> list[Sch
     """The schemas that hold for a member of an object, or an item of an array, as the schemas of its place say."""
     found: list[SchemaAt] = []
     for schema, path in all_in_place(context, schemas):
-        if schema is False or _is_bare_reference(context, schema, path):
+        if schema is False or ("$ref" in schema and context.shape(schema, path).draft in REF_ALONE):
             continue
         if type(key) is str:
             found += _of_member(context, schema, path, key)
@@ -116,11 +116,6 @@ def below(context: Context, schemas: list[SchemaAt], key: str | int) -> list[Sch
             assert type(key) is int
             found.append(prefix[key] if key < len(prefix) else other)
     return [one for one in found if one[0] is not True]
-
-
-def _is_bare_reference(context: Context, schema: dict[str, Any], path: Path) -> bool:
-    """Whether the draft ignores everything beside its reference."""
-    return "$ref" in schema and context.shape(schema, path).draft in REF_ALONE
 
 
 def _of_member(context: Context, schema: dict[str, Any], path: Path, key: str) -> Iterator[SchemaAt]:

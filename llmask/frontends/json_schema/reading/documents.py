@@ -35,7 +35,7 @@ from .keywords import (
     without,
 )
 from .owned import Copies, owned
-from .pointers import ROOT, Path, Resource, keys_of, pointer
+from .pointers import ROOT, Path, Resource, joined, pointer
 from .registries import Taken, registered_draft
 
 # scheme, authority, path, query; every text without "#" matches
@@ -78,20 +78,15 @@ def _without_dots(path: str) -> str:
     if "./" not in path and not path.endswith("."):
         return path
     segments: list[str] = []
-    *inner, last = path.split("/")
-    for segment in inner:
+    for segment in path.split("/"):
         if segment == "..":
             if segments and segments != [""]:
                 segments.pop()
         elif segment != ".":
             segments.append(segment)
-    if last == "..":
-        if segments and segments != [""]:
-            segments.pop()
-        last = ""
-    elif last == ".":
-        last = ""
-    return "/".join([*segments, last])
+    if segment in (".", ".."):
+        segments.append("")
+    return "/".join(segments)
 
 
 MAX_META_SCHEMAS = 8  # on the way from a schema to a draft that is known
@@ -241,9 +236,7 @@ class Documents:
         uri, fragment = join(resource.uri, named)
         if uri != resource.uri:
             resource.has_inner = True
-            place = resource.at
-            for key in reversed(keys_of(at)[0]):
-                place = (place, key)
+            place = joined(resource.at, at)
             draft, keywords = self._dialect(here, resource.draft)
             if keywords:
                 raise UnsupportedSchema(

@@ -84,6 +84,13 @@ def keys_of(path: Path) -> tuple[list[str | int], Path]:
     return keys, path
 
 
+def joined(root: Path, at: Path) -> Path:
+    """The place to which the keys of another one lead from a root."""
+    for key in reversed(keys_of(at)[0]):
+        root = (root, key)
+    return root
+
+
 def pointer(path: Path, *keys: str | int) -> str:
     """JSON pointer of a place, as a fragment: `#/properties/a~1b`, after the URI of a document that is not the schema.
 

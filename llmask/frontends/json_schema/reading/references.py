@@ -24,7 +24,7 @@ from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
 
 from .documents import Documents, join
 from .keywords import ANY_DRAFT, DRAFT_4, OPENAPI_3, draft_of
-from .pointers import RECURSIVE, ROOT, Path, Resource, Scope, Scopes, keys_of, pointer
+from .pointers import RECURSIVE, ROOT, Path, Resource, Scope, Scopes, joined, keys_of, pointer
 from .registries import Taken, check_registry
 
 SchemaAt: TypeAlias = tuple[Any, Path]
@@ -240,18 +240,11 @@ class References:
             self._note_scopes()
             if id(here) in documents.of_root:
                 resource, at = documents.of_root[id(here)], ROOT
-        return here, self._below(self._scopes.enter(scope, resource), at)
+        return here, joined(self._scopes.enter(scope, resource), at)
 
     def _anchored(self, scope: Scope, resource: Resource, name: str) -> SchemaAt:
         schema, at = resource.anchors[name]
-        return schema, self._below(self._scopes.enter(scope, resource), at)
-
-    def _below(self, scope: Scope, at: Path) -> Path:
-        """A place of a scope's resource, with its path from the scope."""
-        path: Path = scope
-        for key in reversed(keys_of(at)[0]):
-            path = (path, key)
-        return path
+        return schema, joined(self._scopes.enter(scope, resource), at)
 
     def _step(self, here: Any, token: str, reference: str, path: Path, keyword: str) -> tuple[Any, str | int]:
         """One level down by one token of a JSON pointer."""

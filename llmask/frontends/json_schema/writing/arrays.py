@@ -28,7 +28,7 @@ from llmask.errors import LimitExceeded
 from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, GuardId, RuleId
 
 from ..meaning.array_layout import ArrayLayout, Counted
-from ..meaning.contradictions import BOUNDS_HELP, COUNTED_HELP
+from ..meaning.contradictions import BOUNDS_HELP
 from ..meaning.place import SchemaAt
 from ..meaning.synthetic import negated
 from ..reading.pointers import Path, pointer
@@ -94,22 +94,14 @@ Read = tuple[int, Counts, frozenset[Any]]  # how many items, counts, scarce valu
 Item = tuple[Read, list[SchemaAt], RuleId | None, GuardId]
 
 
-def emit_counted_array(writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
-    """Edges over every array of a layout.
+class CountingWriter:
+    """Writer of one array's states.
 
     Raises
     ------
     LimitExceeded
         When there are too many positions and counts to tell apart.
     """
-    if layout.high is not None and layout.low > layout.high:
-        return writer.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path, COUNTED_HELP)
-    CountingWriter(writer, layout, path, span).write()
-    return None
-
-
-class CountingWriter:
-    """Writer of one array's states."""
 
     def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
         self.writer = writer

@@ -28,18 +28,13 @@ from ..meaning.object_layout import Entry, Layout
 from ..meaning.place import Conjunction, Part, SchemaAt, types_of
 from ..meaning.scalars import matches_pattern
 from ..meaning.synthetic import negated, schema_of_value
-from ..reading.keywords import EXCEPT, PREFIX, SPELLED
+from ..reading.keywords import PREFIX, SPELLED
 from ..reading.pointers import Path
 from .writer import Span, Writer
 
 Listed = frozenset[int]
 NONE: Listed = frozenset()
 STATE_WORK = 2  # a state of a property, counted in subschemas visited
-
-
-def excepted_objects(parts: list[Part]) -> list[dict[str, Any]]:
-    """Objects that a value must differ from."""
-    return [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT] if type(value) is dict]
 
 
 def all_but(writer: Writer, values: list[Any], path: Path) -> SchemaAt:
@@ -98,8 +93,7 @@ class _DifferentObject:
         self.values = values
         self.path = path
         self.span = span
-        self._choose: dict[tuple[int, Listed], StateId] = {}
-        self._after: dict[tuple[int, Listed], StateId] = {}
+        self._states: dict[tuple[int, Listed, bool], StateId] = {}
         self._waiting: list[tuple[int, Listed, bool]] = []
         entries = layout.entries
         self.n_keys = len(entries) + bool(layout.cells)
@@ -115,7 +109,7 @@ class _DifferentObject:
         opened = rules.state(span.rule)
         rules.scan(span.start, lexemes.open_object, opened)
         if self.n_keys:
-            rules.skip(opened, self.choose(0, everything))
+            rules.skip(opened, self.state(0, everything))
         if self.may_end(0, everything):
             rules.scan(opened, lexemes.close_object, span.end)
         while self._waiting:
@@ -128,20 +122,13 @@ class _DifferentObject:
             else:
                 self._write_free(index, listed)
 
-    def choose(self, index: int, listed: Listed) -> StateId:
-        """State before the key number `index`."""
-        return self._state(self._choose, index, listed, is_after=False)
-
-    def after(self, index: int, listed: Listed) -> StateId:
-        """State after a value, from which the key number `index` may follow."""
-        return self._state(self._after, index, listed, is_after=True)
-
-    def _state(self, states: dict[tuple[int, Listed], StateId], index: int, listed: Listed, is_after: bool) -> StateId:
-        key = (index, listed)
-        if key not in states:
-            states[key] = self.writer.rules.state(self.span.rule)
-            self._waiting.append((index, listed, is_after))
-        return states[key]
+    def state(self, index: int, listed: Listed, is_after: bool = False) -> StateId:
+        """State before the key number `index`, or after a value, where that key may follow."""
+        key = (index, listed, is_after)
+        if key not in self._states:
+            self._states[key] = self.writer.rules.state(self.span.rule)
+            self._waiting.append(key)
+        return self._states[key]
 
     def may_end(self, index: int, listed: Listed) -> bool:
         """Whether an object may end when the next key would be number `index`."""
@@ -149,16 +136,16 @@ class _DifferentObject:
 
     def _write_after(self, index: int, listed: Listed) -> None:
         rules, lexemes = self.writer.rules, self.writer.punctuation
-        here = self._after[index, listed]
+        here = self._states[index, listed, True]
         if index < self.n_keys:
-            rules.scan(here, lexemes.comma, self.choose(index, listed))
+            rules.scan(here, lexemes.comma, self.state(index, listed))
         if self.may_end(index, listed):
             rules.scan(here, lexemes.close_object, self.span.end)
 
     def _write_entry(self, index: int, listed: Listed) -> None:
         writer, entry, path = self.writer, self.layout.entries[index], self.path
         rules = writer.rules
-        here = self._choose[index, listed]
+        here = self._states[index, listed, False]
         with_key: dict[Any, set[int]] = {}
         for number in listed:
             if entry.name in self.values[number]:
@@ -173,21 +160,21 @@ class _DifferentObject:
             if index + 1 == self.n_keys:
                 continue  # what is equal so far stays so
             schemas = [*entry.schemas, (spelled(writer, same, path), path)]
-            self._write_value(schemas, value, self.after(index + 1, frozenset(numbers)))
+            self._write_value(schemas, value, self.state(index + 1, frozenset(numbers), True))
         schemas = [*entry.schemas, all_but(writer, refused, path)] if refused else entry.schemas
-        self._write_value(schemas, value, self.after(index + 1, NONE))
+        self._write_value(schemas, value, self.state(index + 1, NONE, True))
         if not entry.is_required and index + 1 < self.n_keys:
             left = frozenset(number for number in listed if entry.name not in self.values[number])
-            rules.skip(here, self.choose(index + 1, left))
+            rules.skip(here, self.state(index + 1, left))
 
     def _write_free(self, index: int, listed: Listed) -> None:
         """Write the free keys: no listed object has one."""
         rules = self.writer.rules
         for cell in self.layout.cells:
             named, value = rules.state(self.span.rule), rules.state(self.span.rule)
-            rules.scan(self._choose[index, listed], cell.keys, named)
+            rules.scan(self._states[index, listed, False], cell.keys, named)
             rules.scan(named, self.writer.punctuation.colon, value)
-            self._write_value(cell.schemas, value, self.after(index, NONE))
+            self._write_value(cell.schemas, value, self.state(index, NONE, True))
 
     def _write_value(self, schemas: list[SchemaAt], start: StateId, end: StateId) -> None:
         self.writer.place(schemas, self.span.rule, start, end, self.span.depth)

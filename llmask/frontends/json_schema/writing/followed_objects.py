@@ -32,7 +32,7 @@ from math import inf
 from typing import Any
 
 from llmask.errors import LimitExceeded
-from llmask.grammar.kinds import CALL_OPEN, NO_GUARD, UNBOUNDED, GuardId, StateId
+from llmask.grammar.kinds import CALL_OPEN, StateId
 
 from ..lexical.number_machines import MAX_DIGITS
 from ..meaning.array_layout import ArrayLayout
@@ -40,10 +40,10 @@ from ..meaning.finite import finite_values
 from ..meaning.instances import equality_key, values_of_texts
 from ..meaning.object_layout import Entry
 from ..meaning.place import SchemaAt
-from ..meaning.satisfiable import Need
 from ..reading.pointers import Path
 from .different_objects import all_but
 from .new_values import kind_of_place, most_followed_items
+from .set_objects import CountedObject
 from .writer import Span, Writer
 
 Members = dict[int, Any]  # values by the numbers of members
@@ -63,20 +63,18 @@ class Followed:
 
     Attributes
     ----------
-    schemas, required : of its members, by number.
-    open : members that can always go on.
+    schemas : of its members, by number.
+    open_members, last_open : members that can always go on; the last of them, or -1.
     done : by member, the state after its value.
     """
 
-    def __init__(
-        self, writer: Writer, schemas: list[list[SchemaAt]], required: Iterable[int], path: Path, span: Span
-    ) -> None:
+    def __init__(self, writer: Writer, schemas: list[list[SchemaAt]], path: Path, span: Span) -> None:
         self.writer = writer
         self.schemas = schemas
-        self.required = frozenset(required)
         self.path = path
         self.span = span
-        self.open = [at for at, one in enumerate(schemas) if kind_of_place(writer, one) == CALL_OPEN]
+        self.open_members = [at for at, one in enumerate(schemas) if kind_of_place(writer, one) == CALL_OPEN]
+        self.last_open = max(self.open_members, default=-1)
         self.done: list[StateId] = []
         self._values: dict[int, dict[Any, Any] | None] = {}
 
@@ -113,7 +111,7 @@ class Followed:
 
     def refused(self, at: int, after: list[int], known: list[Members]) -> dict[Any, Any]:
         """Values of a member after which all that can come is known; none of one that can go on."""
-        if at in self.open:
+        if at in self.open_members:
             return {}
         n_completions = self.completions(after)
         if n_completions > len(known):
@@ -148,7 +146,7 @@ class Followed:
         return self._values[at]
 
 
-class FollowedObject(Followed):
+class FollowedObject(CountedObject, Followed):
     """Every object of some members, in a rule that calls for new values.
 
     Attributes
@@ -157,87 +155,52 @@ class FollowedObject(Followed):
     """
 
     def __init__(self, writer: Writer, entries: list[Entry], is_any_order: bool, path: Path, span: Span) -> None:
-        required = (at for at, entry in enumerate(entries) if entry.is_required)
-        within = writer.rule_within(span, path)
-        super().__init__(writer, [entry.schemas for entry in entries], required, path, within)
+        CountedObject.__init__(self, writer, entries, [], 0, None, is_any_order, path, span)
+        Followed.__init__(self, writer, [entry.schemas for entry in entries], path, self.span)
         self.names = [entry.name for entry in entries]
         self.number_of = {name: at for at, name in enumerate(self.names)}
-        self.is_any_order = is_any_order
         self.named: list[StateId] = []
+        self._done_before: dict[StateId, StateId] = {}
 
     # --- the object
 
-    def write(self) -> None:
-        """Write the edges of the span."""
-        rules, lexemes = self.writer.rules, self.writer.punctuation
-        opened, choose = rules.state(self.span.rule), rules.state(self.span.rule)
-        rules.scan(self.span.start, lexemes.open_object, opened)
-        if not self.open:
-            begun = rules.state(self.span.rule)
-            self._follow(opened, begun, 0, may_close=True)
-            opened = begun
-        rules.skip(opened, choose)
-        if not self.required:
-            rules.scan(opened, lexemes.close_object, self.span.end)
-        if self.is_any_order:
-            self._write_in_any_order(choose)
-        else:
-            self._write_in_order(choose)
+    def open(self, is_needed: bool) -> StateId:
+        """As `MembersWriter.open`; where no member can always go on, known objects are followed from here on."""
+        if self.last_open >= 0:
+            return super().open(is_needed)
+        rules, lexemes, span = self.rules, self.writer.punctuation, self.span
+        opened, begun, choose = (rules.state(span.rule) for _ in range(3))
+        rules.scan(span.start, lexemes.open_object, opened)
+        self._follow(opened, begun, 0, may_close=True)
+        rules.skip(begun, choose)
+        if not is_needed:
+            rules.scan(begun, lexemes.close_object, span.end)
+        return choose
 
     def _follow(self, here: StateId, target: StateId, first: int, may_close: bool) -> None:
         """Follow known objects before member number `first` or a later one; `may_close`: no comma was read."""
-        required = self.open if self.is_any_order else ()
+        required = self.open_members if self.is_any_order else ()
         self.follow(here, target, lambda values: self._state_for(values, target, first, may_close), required)
 
-    def _write_in_any_order(self, choose: StateId) -> None:
-        rules, lexemes = self.writer.rules, self.writer.punctuation
-        done, after = rules.state(self.span.rule), rules.state(self.span.rule)
-        need = Need({}, set(), {}, 0)
-        for at in range(len(self.names)):
-            value = self._write_member(at, choose, done, rules.add_guard(at))
-            need.members[value] = done
-            if at in self.required:
-                need.required.add(value)
-        ends = rules.check_guard(0, UNBOUNDED, self.required) if self.required else NO_GUARD
-        if ends != NO_GUARD:
-            self.writer.needs[self.span.end] = need
-        self._follow(done, after, 0, may_close=True)
-        rules.scan(after, lexemes.comma, choose, rules.check_guard(0, len(self.names) - 1))
-        rules.scan(after, lexemes.close_object, self.span.end, ends)
+    def _skip_entry(self, at: int, here: StateId, there: StateId) -> None:
+        if at == self.last_open:
+            self._follow(here, there, at + 1, may_close=False)
+        else:
+            super()._skip_entry(at, here, there)
 
-    def _write_in_order(self, choose: StateId) -> None:
-        rules, lexemes = self.writer.rules, self.writer.punctuation
-        last_open = max(self.open, default=-1)
-        for at in range(len(self.names)):
-            done, after, following = (rules.state(self.span.rule) for _ in range(3))
-            self._write_member(at, choose, done, NO_GUARD)
-            is_last = at + 1 == len(self.names)
-            if at >= last_open:
-                self._follow(done, after, at + 1, may_close=True)
+    def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId, needed: int = 0) -> StateId:
+        if after not in self._done_before:
+            done = self._done_before[after] = self.rules.state(self.span.rule)
+            if self.is_any_order or at >= self.last_open:
+                self._follow(done, after, 0 if self.is_any_order else at + 1, may_close=True)
             else:
-                rules.skip(done, after)
-            if not is_last:
-                rules.scan(after, lexemes.comma, following)
-            if not any(member > at for member in self.required):
-                rules.scan(after, lexemes.close_object, self.span.end)
-            if at not in self.required and not is_last:
-                if at == last_open:
-                    self._follow(choose, following, at + 1, may_close=False)
-                else:
-                    rules.skip(choose, following)
-            choose = following
+                self.rules.skip(done, after)
+        self.done.append(self._done_before[after])
+        self.named.append(super()._write_entry(at, entry, here, self.done[at], needed))
+        return self.named[at]
 
-    def _write_member(self, at: int, choose: StateId, done: StateId, add: GuardId) -> StateId:
-        """A key, a colon and a value; gives the state before the value."""
-        rules, schemas = self.writer.rules, self.schemas[at]
-        named, value = rules.state(self.span.rule), rules.state(self.span.rule)
-        rules.scan(choose, self.writer.key_node(self.names[at], schemas), named, add)
-        rules.scan(named, self.writer.punctuation.colon, value)
-        self.writer.place(schemas, self.span.rule, value, done, self.span.depth)
-        self.writer.note_counted(value, done, schemas)
-        self.named.append(named)
-        self.done.append(done)
-        return value
+    def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId) -> StateId:
+        return self.value(named, schemas, after)
 
     # --- what may follow, for known objects
 
@@ -250,7 +213,7 @@ class FollowedObject(Followed):
         left = [at for at in range(first, len(self.names)) if self.names[at] not in read]
         found = [self._left_of(value, read, left) for value in values if type(value) is dict]
         known = [members for members in found if members is not None and (members or may_close)]
-        is_whole = self.required.isdisjoint(left)
+        is_whole = {*left}.isdisjoint(self.required)
         may_end = may_close and is_whole and {} not in known
         refused = {at: self.refused(at, self._after(at, left), known) for at in self._next(left)}
         keys = [at for at, others in refused.items() if self.has_others(at, others)]
@@ -268,8 +231,7 @@ class FollowedObject(Followed):
             rules.scan(here, lexemes.comma, chosen)
         for at in keys:
             named = rules.state(self.span.rule)
-            add = rules.add_guard(at) if self.is_any_order else NO_GUARD
-            rules.scan(chosen, self.writer.key_node(self.names[at], self.schemas[at]), named, add)
+            rules.scan(chosen, self.writer.key_node(self.names[at], self.schemas[at]), named, self.add(at))
             if refused[at]:
                 value = rules.state(self.span.rule)
                 rules.scan(named, lexemes.colon, value)
@@ -281,7 +243,7 @@ class FollowedObject(Followed):
     def _left_of(self, value: dict[str, Any], read: dict[str, Any], left: list[int]) -> Members | None:
         """The members of a known object that are still to come; None where they cannot come."""
         members = {self.number_of.get(name, -1): member for name, member in value.items() if name not in read}
-        is_possible = members.keys() <= {*left} and self.required.intersection(left) <= members.keys()
+        is_possible = members.keys() <= {*left} and {*left}.intersection(self.required) <= members.keys()
         return members if is_possible else None
 
     def _next(self, left: list[int]) -> list[int]:
@@ -313,18 +275,17 @@ class FollowedArray(Followed):
     def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
         high = most_followed_items(layout)
         schemas = [layout.schemas_at(at) for at in range(high)]
-        super().__init__(writer, schemas, range(layout.low), path, writer.rule_within(span, path))
+        super().__init__(writer, schemas, path, writer.rule_within(span, path))
         self.low = layout.low
         self.items: list[StateId] = []  # by position, the state before its value
 
     def write(self) -> None:
         """Write the edges of the span."""
         rules, lexemes = self.writer.rules, self.writer.punctuation
-        last_open = max(self.open, default=-1)
         here = rules.state(self.span.rule)
         rules.scan(self.span.start, lexemes.open_array, here)
         for at in range(len(self.schemas) + 1):  # `here` is where `at` items were read
-            if at > last_open:
+            if at > self.last_open:
                 after = rules.state(self.span.rule)
                 self.follow(here, after, partial(self._state_for, target=after))
                 here = after

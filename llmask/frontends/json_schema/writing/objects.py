@@ -30,9 +30,9 @@ from ..meaning.finite import with_few_keys_declared
 from ..meaning.key_conditions import object_with_keys
 from ..meaning.object_layout import Cell, Entry, Layout, layout_of, plain_keys
 from ..meaning.place import Part
-from ..reading.keywords import FOLLOWED, SOME_KEY
+from ..reading.keywords import EXCEPT, FOLLOWED, SOME_KEY
 from ..reading.pointers import ROOT, Path, pointer
-from .different_objects import emit_different, excepted_objects
+from .different_objects import emit_different
 from .followed_objects import FollowedObject
 from .new_values import can_be_followed
 from .set_objects import CountedObject, emit_conditioned
@@ -48,7 +48,8 @@ def emit_object(writer: Writer, parts: list[Part], span: Span) -> None:
         n_required = sum([entry.is_required for entry in entries])
         return _emit_plain(writer, entries, cells, n_required, 0, span)
     path = parts[0][1] if parts else ROOT
-    values = excepted_objects(parts) if any(shape.has_except for _, _, shape in parts) else []
+    excepted = [schema[EXCEPT] for schema, _, shape in parts if shape.has_except]
+    values = [value for listed in excepted for value in listed if type(value) is dict]
     if not values and any(SOME_KEY in schema for schema, _, shape in parts if shape.has_key_sets):
         return emit_conditioned(writer, object_with_keys(writer, parts, path), path, span)
     layout = layout_of(writer, parts)

@@ -167,6 +167,8 @@ class CountedObject(MembersWriter):
 
     def count(self, low: int = 0, room_for: int = 0, add: int = 0) -> GuardId:
         """Guard of a count: at least `low` keys so far, and `room_for` keys below the greatest number."""
+        if not self.low and self.high == UNBOUNDED:
+            return NO_GUARD
         high = self.high - (room_for if self.high < UNBOUNDED else 0)
         cap = max(self.low, self.high if self.high < UNBOUNDED else 0)
         return self.rules.guard(max(low, 0), high, add, cap)
@@ -197,14 +199,13 @@ class CountedObject(MembersWriter):
         rules, lexemes, (rule, _, end, _) = self.rules, self.writer.punctuation, self.span
         needed = len(self.required)  # required keys from here on
         for at, entry in enumerate(self.entries):
-            n_left = len(self.entries) - at - 1
             needed -= entry.is_required
             after = rules.state(rule)
             self._write_entry(at, entry, choose, after, needed)
-            if n_left or self.cells:
+            if at + 1 < len(self.entries) or self.cells:
                 following = rules.state(rule)
                 if not entry.is_required:
-                    rules.skip(choose, following, NO_GUARD if self.cells else self.count(self.low - n_left))
+                    self._skip_entry(at, choose, following)
                 rules.scan(after, lexemes.comma, following, NO_GUARD if needed else self.goes_on)
                 choose = following
             if not needed:
@@ -226,7 +227,12 @@ class CountedObject(MembersWriter):
         rules.scan(after, lexemes.comma, choose, self.goes_on)
         rules.scan(after, lexemes.close_object, end, self.ends)
 
-    def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId, needed: int = 0) -> None:
+    def _skip_entry(self, at: int, here: StateId, there: StateId) -> None:
+        n_left = len(self.entries) - at - 1
+        self.rules.skip(here, there, NO_GUARD if self.cells else self.count(self.low - n_left))
+
+    def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId, needed: int = 0) -> StateId:
+        """Write a key, a colon and a value; gives the state after the key."""
         named = self.rules.state(self.span.rule)
         key = self.writer.key_node(entry.name, entry.schemas)
         self.rules.scan(here, key, named, self.add(at, needed))
@@ -234,6 +240,7 @@ class CountedObject(MembersWriter):
         self.need.members[value] = after
         if entry.is_required and self.is_any_order:
             self.need.required.add(value)
+        return named
 
     def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId) -> StateId:
         return self.value(named, schemas, after, is_relied_on=self.has_set or self.low > 0)

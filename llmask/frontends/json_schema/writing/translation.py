@@ -35,7 +35,7 @@ from ..meaning.choices import (
 )
 from ..meaning.conjunction import conjunction_of, strings_of, with_alternative
 from ..meaning.context import circle
-from ..meaning.contradictions import ALTERNATIVES_HELP, STRINGS_HELP, bounds_help, false_help, types_help
+from ..meaning.contradictions import ALTERNATIVES_HELP, COUNTED_HELP, STRINGS_HELP, bounds_help, false_help, types_help
 from ..meaning.evaluated import closed
 from ..meaning.instances import allowed_values, fulfilling_all, type_of
 from ..meaning.key_conditions import conditioned_object
@@ -47,7 +47,7 @@ from ..meaning.synthetic import negated, of_types
 from ..reading.keywords import FOLLOWED, WITHOUT_CONTAINS
 from ..reading.options import SchemaOptions
 from ..reading.pointers import ROOT, Path, pointer
-from .arrays import emit_array, emit_counted_array
+from .arrays import CountingWriter, emit_array
 from .followed_objects import FollowedArray
 from .new_values import most_followed_items
 from .objects import emit_object
@@ -534,6 +534,13 @@ class Translation(Writer):
         if layout.is_unique and layout.is_not_unique:
             help = 'take out "uniqueItems", or what negates it'
             return self.nothing("two items must be equal and all must differ", path, help)
+        if layout.is_not_unique:
+            from .unique_arrays import emit_equal_items, refuses_equal_items
+
+            if not refuses_equal_items(self, layout, parts):
+                return emit_equal_items(self, layout, path, span)
+        if layout.counted and layout.high is not None and layout.low > layout.high:
+            return self.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path, COUNTED_HELP)
         if layout.is_unique and layout.counted:
             from .unique_counted_arrays import emit_unique_counted_array
 
@@ -542,13 +549,9 @@ class Translation(Writer):
             from .unique_arrays import UniqueArray
 
             return UniqueArray(self, layout, path).write(span)
-        if layout.is_not_unique:
-            from .unique_arrays import emit_equal_items, refuses_equal_items
-
-            if not refuses_equal_items(self, layout, parts):
-                return emit_equal_items(self, layout, path, span)
         if layout.counted:
-            return emit_counted_array(self, layout, path, span)
+            CountingWriter(self, layout, path, span).write()
+            return None
         if any(FOLLOWED in schema for schema, _, _ in parts) and most_followed_items(layout):
             return FollowedArray(self, layout, path, span).write()
         return emit_array(self, layout, path, span)

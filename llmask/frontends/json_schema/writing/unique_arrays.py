@@ -309,15 +309,10 @@ class UniqueArray:
 
     def _leaves_values(self, index: int) -> bool:
         """Whether the item at `index` may have to leave values to those that come after it."""
-        return index < self.layout.n_prefix and self.matching.has_items_after(index)
+        return index < self.layout.n_prefix and index < self.matching.last_position
 
 
 # --- the negation: two items are equal
-
-
-def can_be_written(writer: Writer, layout: ArrayLayout) -> bool:
-    """Whether there is always room for another item, and nothing but their number and equality counts."""
-    return layout.high is None and not layout.counted and is_fulfilled(writer, layout.schemas_at(layout.n_prefix))
 
 
 def refuses_equal_items(writer: Writer, layout: ArrayLayout, parts: list[Part]) -> bool:
@@ -328,8 +323,8 @@ def refuses_equal_items(writer: Writer, layout: ArrayLayout, parts: list[Part]) 
     UnsupportedSchema
         Unless the caller chose to ignore such keywords.
     """
-    if can_be_written(writer, layout):
-        return False
+    if layout.high is None and not layout.counted and is_fulfilled(writer, layout.schemas_at(layout.n_prefix)):
+        return False  # there is always room for another item
     for schema, path, _ in parts:
         if NOT_UNIQUE in schema:
             reason = 'the negation of "uniqueItems" is not supported where the number of items has a limit'

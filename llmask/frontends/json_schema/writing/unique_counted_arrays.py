@@ -21,7 +21,7 @@ from llmask.errors import UnsupportedSchema
 from llmask.grammar.kinds import NO_GUARD, RuleId
 
 from ..meaning.array_layout import ArrayLayout, Counted
-from ..meaning.contradictions import COUNTED_HELP, DIFFERENT_HELP
+from ..meaning.contradictions import DIFFERENT_HELP
 from ..meaning.finite import finite_values
 from ..meaning.instances import equality_key, fulfils
 from ..meaning.place import SchemaAt
@@ -45,12 +45,9 @@ def emit_unique_counted_array(writer: Writer, layout: ArrayLayout, path: Path, s
     LimitExceeded
         When there are too many positions, counts or sets to tell apart.
     """
-    if layout.high is not None and layout.low > layout.high:
-        return writer.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path, COUNTED_HELP)
     check_number(writer, layout, path)
     if not _UniqueCountedArray(writer, layout, path, writer.rule_within(span, path)).write():
         writer.nothing("there are not enough different items of those that must be there", path, DIFFERENT_HELP)
-    return None
 
 
 class _UniqueCountedArray(CountingWriter):

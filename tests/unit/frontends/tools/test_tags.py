@@ -128,6 +128,6 @@ def test_a_section_of_reasoning_stands_before_all_else(compiler: llmask.Compiler
 def test_the_last_mark_is_left_to_the_end_of_the_sequence() -> None:
     tools = [Tool("f", True, "#")]
     for ends in (True, False):
-        writing = Writing(Marks(lambda name: False, lambda name, ends=ends: ends))  # type: ignore[misc]
-        form = harmony_tag(writing, tools, "required", False, Arguments())
+        marks = Marks(lambda name: False, lambda name, ends=ends: ends)  # type: ignore[misc]
+        form = harmony_tag(marks, tools, "required", False, Arguments())
         assert ("{'type': 'const_string', 'value': '<|call|>'}" in str(form)) != ends

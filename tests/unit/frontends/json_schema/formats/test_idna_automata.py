@@ -1,10 +1,11 @@
-"""Each machine against its rules as look-arounds: the same names, proved and not sampled."""
+"""Each machine against its rules as look-arounds: the same names, proved and not sampled; machines as such."""
 
 from __future__ import annotations
 
+import itertools
+import random
 import unicodedata
 from collections.abc import Callable
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ import pytest
 import llmask
 from llmask.frontends.json_schema.formats import idna_automata
 from llmask.frontends.regex import compile_pattern
-from llmask.frontends.regex.json_strings import DEFAULT_STYLE, StringStyle
-from llmask.regex.code_points import CodePointSet
+from llmask.frontends.regex.equations import DEAD
+from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
 from tests.reference import host_names, idna_rules
 from tests.reference.json_machine import json_machine
+from tests.reference.json_spellings import spell
+from tests.reference.machines import REFUSED, Kinds, Machine, Rule, machine_of
 
 GROUPS = (host_names.order, host_names.joiners, host_names.contexts, host_names.direction, host_names.hyphens)
 # all that the contextual rules tell apart; with every ideograph the proof takes ten seconds
@@ -60,7 +63,7 @@ def test_groups_that_share_a_machine_agree_on_names() -> None:
     """Sets of the same name are one set, or joining would mix them up."""
     for names in idna_rules.JOINED:
         sets = [idna_rules.GROUPS[name]()[1] for name in names]
-        for one, two in combinations(sets, 2):
+        for one, two in itertools.combinations(sets, 2):
             assert all(one[name].bounds == two[name].bounds for name in one.keys() & two.keys())
 
 
@@ -142,30 +145,70 @@ def test_the_file_is_what_the_rules_make(tmp_path: Path) -> None:
     if version != unicodedata.unidata_version:
         pytest.skip(f"the file is of Unicode {version}, not {unicodedata.unidata_version}")
     idna_rules.make(tmp_path / "made.npz")
-    names = idna_automata.OF_MACHINE + idna_automata.OF_AUTOMATON
     files = (tmp_path / "made.npz", idna_automata.FILE)
-    made, kept = ([[one.tolist() for one in arrays] for arrays in idna_automata.read(file, names)] for file in files)
+    made, kept = ([[one.tolist() for one in arrays] for arrays in idna_automata.automata(file)] for file in files)
     assert made == kept
 
 
-@pytest.mark.long
-def test_what_is_read_is_what_is_made_of_the_machines() -> None:
-    read, made = (idna_automata.automata(style) for style in (DEFAULT_STYLE, StringStyle(literals="any")))
-    for one, other in zip(read, made, strict=True):
-        assert one.class_of_byte.tolist() == other.class_of_byte.tolist()
-        assert one.accepting.tolist() == other.accepting.tolist()
-        for (columns, rows), (other_columns, other_rows) in zip(one.blocks, other.blocks, strict=True):
-            assert columns.tolist() == other_columns.tolist()
-            assert rows.tolist() == other_rows.tolist()
+# --- machines
+
+SETS = {"a": CodePointSet.of("a"), "vowel": CodePointSet.of("aeé"), "digit": CodePointSet.from_ranges([(0x30, 0x39)])}
+ALPHABET = CodePointSet.of("abeé7")
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("escapes", ["all", "minimal"])
-def test_names_of_both_kinds_of_automata(default_tokenizer: llmask.Tokenizer, escapes: Any) -> None:
-    grammar = llmask.Compiler(default_tokenizer).json_schema(
-        {"format": "idn-hostname", "type": "string"}, escapes=escapes
-    )
-    assert grammar.accepts('"b\u00fccher.example"'.encode())
-    assert grammar.accepts('"\u4f8b\u3048.\u30c6\u30b9\u30c8"'.encode())
-    assert not grammar.accepts('"a\u0301b\u00df\u200d.example"'.encode())
-    assert not grammar.accepts('"-\u00fc.example"'.encode())
+def no_two_a(was_a: bool, kinds: Kinds) -> bool | None:
+    return REFUSED if was_a and "a" in kinds else "a" in kinds
+
+
+def vowels(n: int, kinds: Kinds) -> int:
+    return (n + ("vowel" in kinds)) % 2
+
+
+RULES = [Rule(False, no_two_a), Rule(0, vowels, lambda n: n == 0)]
+
+
+def accepts(machine: Machine, text: str) -> bool:
+    state = 0
+    for character in map(ord, text):
+        found = [c for low, high, c in machine.pieces if low <= character <= high]
+        state = int(machine.next_state[state, found[0]]) if found else DEAD
+        if state == DEAD:
+            return False
+    return bool(machine.accepting[state])
+
+
+def test_a_machine_is_all_rules_at_once() -> None:
+    machine = machine_of(RULES, SETS, ALPHABET)
+    for length in range(5):
+        for text in map("".join, itertools.product("abeé7c", repeat=length)):
+            expected = "c" not in text and "aa" not in text and sum(c in "aeé" for c in text) % 2 == 0
+            assert accepts(machine, text) == expected, text
+
+
+def test_a_machine_is_minimal() -> None:
+    """Two rules that say the same need no more states than one, and classes that lead to the same are one."""
+    once = machine_of(RULES, SETS, ALPHABET)
+    twice = machine_of([*RULES, *RULES], SETS, ALPHABET)
+    assert once.next_state.shape == twice.next_state.shape == (4, 3)
+
+
+def test_what_is_outside_the_alphabet_may_be_taken_for_anything(rng: random.Random) -> None:
+    machine = machine_of(RULES, SETS, ALPHABET, refuses_others=False)
+    assert machine.pieces[0][0] == 0
+    assert machine.pieces[-1][1] == MAX_CODE_POINT
+    assert all(one[1] + 1 == two[0] for one, two in itertools.pairwise(machine.pieces))
+    inside = machine_of(RULES, SETS, ALPHABET)
+    for _ in range(200):
+        text = "".join(rng.choices("abeé7", k=6))
+        assert accepts(machine, text) == accepts(inside, text), text
+
+
+def test_states_pass_through_characters_of_any_length(nodes: Any, rng: random.Random) -> None:
+    """An even number of characters of a set, with any others between."""
+    members = CodePointSet.from_ranges([(0, 0x2F), (0x5C, 0x5C), (0xE0, 0xEF)])
+    rule = Rule(0, lambda n, kinds: (n + ("in" in kinds)) % 2, lambda n: n == 0)
+    node = json_machine(nodes, machine_of([rule], {"in": members}, TEXT))
+    for _ in range(300):
+        text = "".join(rng.choices('/0a\\"é\u0905\uffff\U00010000\U0010ffff\n', k=rng.randrange(6)))
+        expected = sum(ord(c) in members for c in text) % 2 == 0
+        assert nodes.matches(node, spell(rng, text)) == expected, text

@@ -14,6 +14,7 @@ import pytest
 from llmask.frontends.json_schema.formats import international_hosts, patterns
 from llmask.frontends.json_schema.formats.international_hosts import LENGTHS
 from llmask.frontends.regex import compile_pattern
+from llmask.frontends.regex.json_strings import RAW_STYLE, StringStyle
 from tests.reference import host_names
 from tests.reference.idna_rules import machine
 from tests.reference.json_machine import json_machine
@@ -46,6 +47,16 @@ def test_mailboxes_beyond_ascii(examples: Check) -> None:
     valid = ["é@a", "é.ü@bücher.de", '"é ü"@a', "a@例え.jp", "\x80@a", "a@[127.0.0.1]", "😀@a"]
     invalid = ["é", "@é", "é@", ".é@a", "é..a@b", "é@-a", "é ü@a", "é@a\uff20b", "é＠a", '"\\é"@a', "a@é-", "a@\u0301"]
     examples("idn-email", valid, invalid)
+
+
+@pytest.mark.parametrize("style", [StringStyle(), StringStyle(escapes='"u'), StringStyle(escapes=""), RAW_STYLE])
+def test_names_are_spelled_as_the_style_has_it(judge: Any, style: StringStyle) -> None:
+    """The automata of the rules know every spelling; what is beside them knows the style."""
+    nodes = judge.nodes.variant(style)
+    node = international_hosts.international_hostname(nodes)
+    assert all(nodes.matches(node, name.encode()) for name in ("bücher.example", "例え.テスト"))
+    assert not any(nodes.matches(node, name.encode()) for name in ("-ü.example", "a\u0301bß\u200d.example"))
+    assert nodes.matches(node, b"\\u00fc") == nodes.matches(node, b"\\u00FC") == ("u" in style.escapes)
 
 
 def refusal(name: str) -> str | None:

@@ -206,6 +206,12 @@ def test_a_large_divisor_leaves_exponents_out(judge: Any) -> None:
     assert of_positive(judge.nodes, None, None, "12345") == judge.nodes.EMPTY
 
 
+def test_a_divisor_of_very_many_decimals_has_multiples(judge: Any) -> None:
+    """No number of zeros makes 1 a multiple of 3, which was taken for 633 of them."""
+    node = of_positive(judge.nodes, None, None, "3e-400")
+    assert [judge.nodes.matches(node, text) for text in (b"3e250", b"1e250")] == [True, False]
+
+
 @pytest.mark.long
 def test_work_that_is_spent_is_not_taken_for_a_large_divisor(judge: Any) -> None:
     """The limit was taken for that of states, and the store remembered that such numbers have no exponent."""

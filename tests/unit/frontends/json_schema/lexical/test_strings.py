@@ -12,8 +12,9 @@ from llmask.frontends.json_schema.lexical.strings import (
     MAX_LITERAL,
     any_spelling,
     free_string,
-    literal_string,
+    literals_of,
     other_strings,
+    spelled_string,
 )
 
 TEXTS = ["", "a", "né", 'q"\\', "\x7f", "\n", "😀", "names"]
@@ -22,7 +23,7 @@ TEXTS = ["", "a", "né", 'q"\\', "\x7f", "\n", "😀", "names"]
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_literal_has_one_spelling_and_a_name_all(judge: Any, text: str) -> None:
     nodes = judge.nodes
-    literal, name = literal_string(nodes, text, ()), any_spelling(nodes, text)
+    literal, name = literals_of(nodes, [spelled_string(text, ())]), any_spelling(nodes, text)
     ascii_only, raw = (
         json.dumps(text).encode(),
         json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f").encode(),

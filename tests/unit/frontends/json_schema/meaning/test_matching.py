@@ -78,8 +78,7 @@ def test_a_tail_of_equal_items_is_one_node_however_long_it_is() -> None:
     assert not Matching([(1, values, 10**12)]).is_complete
     assert not Matching([(0, values, 1), (1, frozenset(), 1)]).is_complete
     assert Matching([]).is_complete
-    assert not Matching([]).has_items_after(-1)
-    assert [Matching([(2, values, 2)]).has_items_after(at) for at in (1, 2)] == [True, False]
+    assert [Matching(items).last_position for items in ([], [(2, values, 2)])] == [-1, 2]
 
 
 def chain(n: int) -> Items:

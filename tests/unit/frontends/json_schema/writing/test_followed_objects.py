@@ -123,6 +123,7 @@ def test_where_all_values_are_known_no_comma_comes(compiler: llmask.Compiler, or
         assert following(compiler, schema, text, order) == ",]"
         assert following(compiler, schema, text + ",", order) == "{"
     assert following(compiler, schema, json.dumps(objects, separators=(",", ":"))[:-1], order) == "]"
+    assert following(compiler, schema, '[{"flag":true,', order) == '"'
 
 
 def test_a_list_of_nothing_is_the_only_one(compiler: llmask.Compiler) -> None:

@@ -17,7 +17,7 @@ from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.matching import Matching
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation
-from llmask.frontends.json_schema.writing.unique_arrays import can_be_written
+from llmask.frontends.json_schema.writing.unique_arrays import refuses_equal_items
 from llmask.limits import Limits
 from tests.unit.frontends.json_schema.small_worlds import assert_exactly, cases, dead_end, rooted, some_of, valid_values
 
@@ -268,7 +268,8 @@ def test_lines_may_be_indented(judge: Any) -> None:
 def test_arrays_with_room_for_another_item_can_be_written(judge: Any, schema: Any) -> None:
     translation = Translation(judge.nodes, schema, SchemaOptions())
     parts = conjunction_of(translation, [({"type": "array", **schema}, ROOT)]).parts
-    assert can_be_written(translation, ArrayLayout(translation, parts)) == (schema in ({}, {"minItems": 3}))
+    is_refused = refuses_equal_items(translation, ArrayLayout(translation, parts), parts)
+    assert is_refused == (schema not in ({}, {"minItems": 3}))
 
 
 SMALL = some_of(
