@@ -28,17 +28,18 @@ from ..tables.kinds import MaskKind
 from ..tables.memory import ensure, load_i32, load_i64, store_i32, store_i64
 from ..vocabulary.trie_words import byte_of, depth_of, subtree_end, token_of
 from .chains import NO_CHAIN, chain_after
-from .ends import INSIDE_PLACE, has_stopped, is_safe, live_ascii, note_missing
+from .ends import INSIDE_PLACE, has_stopped, is_safe, live_bytes, note_missing
 from .positions import SPLIT_BITS
 from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, ends_next, fits_none, late_verdict, may_leave
 from .slots import CANON, REFUSED_SPLIT
 from .witnesses import (
     MOST_OWN,
+    NEXT,
     NO_WITNESS,
     guess_witness,
     has_own_witness,
     is_half,
-    own_witness,
+    own_witnesses,
     split_after_text,
     witness_text,
 )
@@ -105,7 +106,7 @@ def _verdict_of_end(store, canon, reached, after, token):
     if load_i64(canon.fits + after * 8) == 0:
         note_missing(canon, after)
         return NEEDS_STATE
-    live = live_ascii(store, canon, reached)
+    live = live_bytes(store, canon, reached)
     for byte in range(128):
         if load_i64(live + 8 * (byte >> 6)) >> (byte & 63) & 1 != 0 and not fits_none(store, canon, after, token, byte):
             return CUT
@@ -135,8 +136,9 @@ def _way_out(store, canon, reached, after, token, chain):
     """
     if may_leave(store, canon, reached, after):
         return NO_WITNESS, store.states[reached].accepts << SPLIT_BITS | after
+    key = own_witnesses(canon, after, token, chain)
     for number in range(MOST_OWN):
-        witness = own_witness(canon, after, token, chain, number)
+        witness = map_get(canon.witnesses, key + number * NEXT)
         if witness < 0:
             break
         state, text = reached, witness_text(canon, witness) if witness > NO_WITNESS else 0

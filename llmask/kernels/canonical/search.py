@@ -49,7 +49,7 @@ from .ends import (
     has_stopped,
     is_bare,
     is_safe,
-    live_ascii,
+    live_bytes,
     live_word,
     might_stop,
     names_ordinary,
@@ -66,8 +66,8 @@ from .witnesses import (
     MOST_COMMON,
     MOST_OWN,
     enter_witness,
-    has_common_witness,
     has_own_witness,
+    has_witness,
     witness_key,
 )
 
@@ -156,7 +156,7 @@ def may_leave(store, canon, state, split):
 @inline
 def ends_next(store, canon, state):
     """Whether each byte that may come next, few ones, ends the lexeme."""
-    low, high = load_i64(live_ascii(store, canon, state)), load_i64(live_ascii(store, canon, state) + 8)
+    low, high = load_i64(live_bytes(store, canon, state)), load_i64(live_bytes(store, canon, state) + 8)
     n = 0
     for byte in range(128):
         if (low if byte < 64 else high) >> (byte & 63) & 1 != 0:
@@ -298,7 +298,8 @@ def verdict(store, grammar, canon, memo, packed, split, token, chain):
 @kernel
 def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
     """As `verdict` where no character that may come next ends the word for certain."""
-    if chain == NO_CHAIN and has_common_witness(store, grammar, canon, packed, split):
+    common = witness_key(split, ANY_TOKEN, NO_CHAIN)
+    if chain == NO_CHAIN and has_witness(store, grammar, canon, packed, common, MOST_COMMON):
         return FOLLOWS_ON
     if has_own_witness(store, grammar, canon, packed, split, token, chain):
         return FOLLOWS_ON

@@ -77,8 +77,7 @@ CANON = Slots(
     witnesses=Map("split state, token, chain -> a text that can follow, see witnesses.py"),
     inside=Map("mask, lexer state or part, split state -> tokens, see inside.py"),
     answers=Array(64, "of the mask in progress, see dead.py"),
-    live_ascii=Array(64, "[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes"),
-    live_high=Array(64, "the same for the other bytes"),
+    live=Array(64, "[n_states, LIVE_FIELDS]: 1 when known, the bytes that a lexer state takes"),
     # --- scratch
     queue=Array(64, "[MOST_ENTRIES, ENTRY]"),
     walk=Array(64, "places and states on the way through the trie"),

@@ -139,13 +139,13 @@ def enter_witness(canon, key, most, text, after):
 
 
 @kernel
-def own_witness(canon, split, token, chain, number):
-    """The witness of a number of a token that led to a split state and a chain; negative: there are fewer."""
+def own_witnesses(canon, split, token, chain):
+    """Key of the witnesses of a token that led to a split state and a chain; -1: it has none."""
     if chain >= MOST_CHAINS:
         return -1
-    if number == 0 and chain == NO_CHAIN and is_half(canon, split):
-        return guess_witness(canon, split, token)
-    return map_get(canon.witnesses, witness_key(split, token, chain) + number * NEXT)
+    if chain == NO_CHAIN and is_half(canon, split):
+        guess_witness(canon, split, token)
+    return witness_key(split, token, chain)
 
 
 @kernel
@@ -163,24 +163,18 @@ def can_follow(store, grammar, canon, packed, witness):
 
 
 @kernel
+def has_witness(store, grammar, canon, packed, key, most):
+    """Whether one of the witnesses from a key on, at most so many, can follow."""
+    for number in range(most):
+        witness = map_get(canon.witnesses, key + number * NEXT)
+        if witness < 0:
+            return False
+        if can_follow(store, grammar, canon, packed, witness):
+            return True
+    return False
+
+
+@inline
 def has_own_witness(store, grammar, canon, packed, split, token, chain):
     """Whether a witness that is known for a token and chain can follow."""
-    for number in range(MOST_OWN):
-        witness = own_witness(canon, split, token, chain, number)
-        if witness < 0:
-            return False
-        if can_follow(store, grammar, canon, packed, witness):
-            return True
-    return False
-
-
-@kernel
-def has_common_witness(store, grammar, canon, packed, split):
-    """Whether a witness that is known for all tokens can follow."""
-    for number in range(MOST_COMMON):
-        witness = map_get(canon.witnesses, witness_key(split, ANY_TOKEN, NO_CHAIN) + number * NEXT)
-        if witness < 0:
-            return False
-        if can_follow(store, grammar, canon, packed, witness):
-            return True
-    return False
+    return has_witness(store, grammar, canon, packed, own_witnesses(canon, split, token, chain), MOST_OWN)
