@@ -8,7 +8,6 @@ In: tables, an end, a split state. Out: ends, bytes. Cost: 10 ns a byte; 30 ns a
 
 from ..lexer.states import DEAD, next_state
 from ..machine.jit import inline, kernel
-from ..machine.numba_names import map_at
 from ..mask.configurations import REFUSED, configuration_of, pack, start_after, step
 from ..mask.tracked_walk import goes_two_ways
 from ..parser.goto import goto
@@ -17,7 +16,6 @@ from ..parser.tracked_goto import ROW_BITS, untracked_goto
 from ..parser.tracked_values import MAY_REPEAT
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
-from ..tables.interning import map_get, map_put
 from ..tables.memory import ensure, load_i32, load_i64, load_u8, store_i64
 from ..values.parse_states import FIRST_TRACKED, MOST_ROWS, is_left_out, row_of
 from .slots import CANON
@@ -160,24 +158,6 @@ def note_missing(canon, split):
             return
     if n < MOST_MISSING:
         append(canon, CANON.missing, CANON.n_missing, split)
-
-
-@kernel
-def remember(canon, memo, slot, key, value):
-    """Enter a key unless the table of split states has grown too large."""
-    if memo.bytes_used <= canon.shared_bytes:
-        map_put(map_at(memo, slot), key, value)
-
-
-@kernel
-def end_of(memo, packed):
-    """Number of an end."""
-    known = map_get(memo.ends_of_text, packed)
-    if known >= 0:
-        return known
-    fresh = memo.ends_of_text.count
-    map_put(memo.ends_of_text, packed, fresh)
-    return fresh
 
 
 @inline

@@ -36,9 +36,6 @@ from .witnesses import (
     MOST_OWN,
     NEXT,
     NO_WITNESS,
-    guess_witness,
-    has_own_witness,
-    is_half,
     own_witnesses,
     split_after_text,
     witness_text,
@@ -46,7 +43,6 @@ from .witnesses import (
 
 OF_PART = 1 << 61  # in a key: the answer is that of a part
 OF_BYTE = 1 << 60  # that of the lexer state after a first byte
-OF_BYTES = 1 << 58  # positions of the answers of all first bytes that have any
 TOO_LITTLE = 1  # in place of an answer
 NO_WAY = -1  # in place of a witness
 LISTED = -1  # in place of a token
@@ -67,19 +63,6 @@ def keep_found(owner, head, canon):
     return address
 
 
-@inline
-def _ends_after_character(store, canon, state, split, token):
-    """Whether the lexeme ends after the character in which a token ends, if its guessed end comes."""
-    witness = guess_witness(canon, split, token) if is_half(canon, split) else NO_WITNESS
-    if witness <= NO_WITNESS:
-        return False
-    text = witness_text(canon, witness)
-    while text != 0 and state != DEAD:
-        state = next_state(store, state, text & 0xFF)
-        text >>= 8
-    return state != DEAD and ends_next(store, canon, state)
-
-
 @kernel
 def verdict_inside(store, grammar, canon, reached, after, token, chain):
     """Whether a canonical continuation exists after a token that led to a lexer state, split state and chain.
@@ -89,13 +72,11 @@ def verdict_inside(store, grammar, canon, reached, after, token, chain):
     packed = pack(INSIDE_PLACE, reached)
     if chain & 1 == 0 and is_safe(store, grammar, canon, packed, after):
         return FOLLOWS_ON
-    if chain == NO_CHAIN and _ends_after_character(store, canon, reached, after, token):
-        return FOLLOWS_ON if has_own_witness(store, grammar, canon, packed, after, token, chain) else CUT
     if chain & 1 == 0 and may_leave(store, canon, reached, after):
         return CUT
     if chain & 1 == 0 and ends_next(store, canon, reached):
         return _verdict_of_end(store, canon, reached, after, token)
-    return late_verdict(store, grammar, canon, canon, packed, after, token, chain)
+    return late_verdict(store, grammar, canon, packed, after, token, chain)
 
 
 @kernel

@@ -34,9 +34,9 @@ from .dead import append_special, consider_again, find_removed, inside_state, kn
 from .ends import has_stopped, is_bare, note_missing
 from .following import FOLLOWING_BYTES, base_of, find_following, known_following
 from .inside import keep_found
-from .last_byte import ranked_of
 from .listings import after_first, build_listed_mask, listed_token, listing_of
 from .positions import before_of, chain_of, keep_position, show_position, split_of
+from .profiles import ranked_of
 from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
 from .slots import CANON, REFUSED_SPLIT
 
@@ -128,7 +128,7 @@ def _enter(store, grammar, canon, context, token, packed):
     if after == REFUSED_SPLIT:
         return NOTHING_FOLLOWS
     following = chain_after(canon, split, after, chain, token)
-    found = verdict(store, grammar, canon, grammar, packed, after, token, following)
+    found = verdict(store, grammar, canon, packed, after, token, following)
     if found != NOTHING_FOLLOWS:
         append(canon, CANON.found, CANON.n_found, token)
     return found

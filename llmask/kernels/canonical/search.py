@@ -8,12 +8,10 @@ without one are searched further, breadth first:
     "na" under the forced key "name": only "m" may follow, which ends no word; of the tokens after it "me" merges with
     "na", and "m" leads to "e" only, which merges with "m": there is no continuation
 
-An *end* is a place with a lexer state. What a search found is remembered as the verdict of an end, a split state and
-the token before them; one search gives verdicts for all tokens that it exhausts. A continuation of up to seven bytes,
-with the split state after it where the word may end, is also remembered as a *witness* for its split state, token and
-chain (canonical/chains.py): in other places it is tried first, which is how a string with room for 49 characters
-learns from one with room for 50. One that can follow whatever the token before is, is remembered for all tokens:
-after blanks `" true"` before a boolean, `" {"` before an object.
+An *end* is a place with a lexer state. A continuation of up to seven bytes, with the split state after it where the
+word may end, is remembered as a *witness* (canonical/witnesses.py): in other places it is tried first. Verdicts are
+not: what is asked twice is answered by the lists that they go into (canonical/dead.py), and a memory of them took as
+long as it saved.
 
 From a bare row (mask/crossing.py) a search goes where all records lead; if some lead elsewhere, or the text may
 end after some, a search that finds nothing is not certain.
@@ -25,18 +23,15 @@ once, and a place asks only whether it takes a character after the line end.
 A special token that the grammar names ends the text. Tokens with bytes that it names are not searched: where one may
 come, nothing found is a search that was given up.
 
-The tokens that may come next are found by a walk over the trie that visits live children only. Few bytes are live as a
-rule, in a name one, where a node of the trie has up to 200 children. So the children of a node with many are compared
-with the live bytes of the lexer state, 1 ns each, before one is stepped to, 10 ns.
+The tokens that may come next are found by a walk over the trie. Few first bytes are live as a rule, in a name one: the
+children of the root are compared with the live bytes of the lexer state, 1 ns each, before one is stepped to, 10 ns.
 
-In: tables, an end, a split state, a token. Out: verdicts; `memo` is the grammar's table, or for lexer states the table
-of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
+In: tables, an end, a split state, a token. Out: verdicts. Cost: 50 ns where a witness can follow, a search 1 us to some
+100 us.
 """
 
 from ..lexer.states import DEAD, next_state
 from ..machine.jit import inline, kernel
-from ..tables.grammar_layout import GRAMMAR
-from ..tables.interning import map_get
 from ..tables.memory import ensure, get_u8, load_i32, load_i64, load_u8, store_i64
 from ..vocabulary.trie_words import subtree_end, token_of
 from .chains import NO_CHAIN, chain_after, look_up, split_after
@@ -44,7 +39,6 @@ from .ends import (
     INSIDE_PLACE,
     MAY_STOP,
     NO_BYTE,
-    end_of,
     go,
     has_stopped,
     is_bare,
@@ -54,7 +48,6 @@ from .ends import (
     might_stop,
     names_ordinary,
     note_missing,
-    remember,
     safe_byte,
     state_after_lexeme,
 )
@@ -84,37 +77,20 @@ LEAVES = 0x400  # the search ends without a verdict
 DECIDED = FOUND_ONE | LEAVES
 
 FRAME = 7  # int64 of `search_walk`: an end, the next child of its node, the end of these, the bytes that are looked at
-FEW_CHILDREN = 8
 MOST_ENDING = 4
 MOST_ASKED = 1024  # nodes of the trie below a byte
-ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
+ENTRY = 5  # int64 of the queue: place and state, split state, token, chain, entry before
 MOST_ENTRIES = 128
 
 
 @inline
-def verdict_key(end, split, token):
-    return (end << 37) | (split << 21) | token
-
-
-@inline
-def write_entry(canon, n, packed, split, token, chain, before, end):
+def write_entry(canon, n, packed, split, token, chain, before):
     at = canon.queue.address + n * ENTRY * 8
     store_i64(at, packed)
     store_i64(at + 8, split)
     store_i64(at + 16, token)
     store_i64(at + 24, chain)
     store_i64(at + 32, before)
-    store_i64(at + 40, end)
-
-
-@inline
-def note_verdict(canon, memo, entry, found):
-    """Remember what was found for an entry of the queue."""
-    at = canon.queue.address + entry * ENTRY * 8
-    if load_i64(at + 24) == NO_CHAIN:
-        key = verdict_key(load_i64(at + 40), load_i64(at + 8), load_i64(at + 16))
-        if map_get(memo.verdicts, key) < 0:
-            remember(canon, memo, GRAMMAR.verdicts, key, found)
 
 
 @kernel
@@ -176,9 +152,9 @@ def _write_frame(store, grammar, canon, frame, packed, node):
     store_i64(frame + 16, end)
     for word in range(4):
         store_i64(frame + 24 + 8 * word, -1)
-    if node == 0 or (end - first > FEW_CHILDREN and not is_bare(packed)):
+    if node == 0:
         state, outer = packed & 0xFFFFFFFF, state_after_lexeme(store, grammar, packed)
-        for word in range(4 if node == 0 else 2):  # below the root children that are not ASCII are few
+        for word in range(4):
             store_i64(frame + 24 + 8 * word, live_word(store, canon, state, outer, word))
 
 
@@ -196,7 +172,7 @@ def _next_child(store, frame):
 
 
 @kernel
-def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
+def _look_at(store, grammar, canon, entry, n_entries, reached, token):
     """Look at a token after an entry, which led to an end: how many entries there are, with WAS_CUT, FOUND_ONE or
     LEAVES if so.
     """
@@ -216,17 +192,9 @@ def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
         if is_inside and may_leave(store, canon, state, after):
             note_witness(store, canon, entry, token, after)
             return n_entries | LEAVES  # what follows the lexeme decides, so looking further here is of no use
-    end = end_of(memo, reached)
-    known = -1
-    if following == NO_CHAIN:
-        known = map_get(memo.verdicts, verdict_key(end, after, token))
-    if known == FOLLOWS_ON:
-        return n_entries | FOUND_ONE
-    if known == NOTHING_FOLLOWS:
-        return n_entries
-    if known == CUT or n_entries & MOST_ENTRIES != 0:
+    if n_entries & MOST_ENTRIES != 0:
         return n_entries | WAS_CUT
-    write_entry(canon, n_entries & (MOST_ENTRIES - 1), reached, after, token, following, entry, end)
+    write_entry(canon, n_entries & (MOST_ENTRIES - 1), reached, after, token, following, entry)
     return n_entries + 1
 
 
@@ -246,7 +214,7 @@ def fits_none(store, canon, split, before, byte):
 
 
 @kernel
-def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
+def look_at_tokens(store, grammar, canon, entry, n_entries, budget):
     """Look at the tokens after an entry: budget << 16 | what `_look_at` returns; -1: stop."""
     at = canon.queue.address + entry * ENTRY * 8
     packed, split, chain = load_i64(at), load_i64(at + 8), load_i64(at + 24)
@@ -281,53 +249,37 @@ def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
             _write_frame(store, grammar, canon, frame, reached, node)
         token = token_of(store.trie[node])
         if token >= 0:
-            n_entries = _look_at(store, grammar, canon, memo, entry, n_entries, reached, token)
+            n_entries = _look_at(store, grammar, canon, entry, n_entries, reached, token)
             if n_entries & DECIDED != 0:
                 return budget << 16 | n_entries
     return budget << 16 | n_entries
 
 
 @inline
-def verdict(store, grammar, canon, memo, packed, split, token, chain):
+def verdict(store, grammar, canon, packed, split, token, chain):
     """Whether a canonical continuation exists after a token that led to an end, split state and chain."""
     if chain & 1 == 0 and is_safe(store, grammar, canon, packed, split):
         return FOLLOWS_ON
-    return late_verdict(store, grammar, canon, memo, packed, split, token, chain)
+    return late_verdict(store, grammar, canon, packed, split, token, chain)
 
 
 @kernel
-def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
+def late_verdict(store, grammar, canon, packed, split, token, chain):
     """As `verdict` where no character that may come next ends the word for certain."""
     common = witness_key(split, ANY_TOKEN, NO_CHAIN)
     if chain == NO_CHAIN and has_witness(store, grammar, canon, packed, common, MOST_COMMON):
         return FOLLOWS_ON
     if has_own_witness(store, grammar, canon, packed, split, token, chain):
         return FOLLOWS_ON
-    return searched_verdict(store, grammar, canon, memo, packed, split, token, chain)
+    found = _search(store, grammar, canon, packed, split, token, chain)
+    return NEEDS_STATE if has_stopped(store, grammar) else found
 
 
 @kernel
-def searched_verdict(store, grammar, canon, memo, packed, split, token, chain):
-    """As `late_verdict` where no witness can follow, or the token is in a chain."""
-    end = end_of(memo, packed)
-    key = verdict_key(end, split, token)
-    if chain == NO_CHAIN:
-        known = map_get(memo.verdicts, key)
-        if known >= 0:
-            return known
-    found = _search(store, grammar, canon, memo, packed, end, split, token, chain)
-    if has_stopped(store, grammar):
-        return NEEDS_STATE
-    if chain == NO_CHAIN and found != NEEDS_STATE and map_get(memo.verdicts, key) < 0:
-        remember(canon, memo, GRAMMAR.verdicts, key, found)
-    return found
-
-
-@kernel
-def _search(store, grammar, canon, memo, packed, end, split, token, chain):
-    """The search itself: a verdict; what was exhausted on the way is remembered."""
+def _search(store, grammar, canon, packed, split, token, chain):
+    """As `late_verdict` where no witness can follow."""
     ensure(canon, CANON.queue, MOST_ENTRIES * ENTRY * 8)
-    write_entry(canon, 0, packed, split, token, chain, -1, end)
+    write_entry(canon, 0, packed, split, token, chain, -1)
     canon.is_open = 0
     grammar.is_uncertain = 0
     is_inside = packed >> 32 == INSIDE_PLACE
@@ -345,23 +297,16 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
             is_cut = True
         if is_bare(packed) and load_i64(canon.may_end + split * 8) != 0 and might_stop(store, grammar, packed):
             return CUT  # for some records something follows
-        found = look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget)
+        found = look_at_tokens(store, grammar, canon, entry, n_entries, budget)
         if found < 0:
             return NEEDS_STATE
         budget, n_entries = found >> 16, found & (2 * MOST_ENTRIES - 1)
         if found & FOUND_ONE != 0:
-            while entry > 0:
-                note_verdict(canon, memo, entry, FOLLOWS_ON)
-                entry = load_i64(canon.queue.address + entry * ENTRY * 8 + 32)
             return FOLLOWS_ON
         if found & LEAVES != 0 or budget == 0:
             return CUT
         is_cut = is_cut or found & WAS_CUT != 0
         entry += 1
-    if has_stopped(store, grammar):
-        return NEEDS_STATE  # bytes that were not looked at any more seem dead
     if is_cut or canon.is_open != 0 or grammar.is_uncertain != 0:
         return CUT
-    for entry in range(1, n_entries):
-        note_verdict(canon, memo, entry, NOTHING_FOLLOWS)
     return NOTHING_FOLLOWS

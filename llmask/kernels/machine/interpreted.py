@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .records import Lists, Map, load, store
+from .records import Lists, load, store
 from .views import BlockView, FamilyView, TableView
 
 __all__ = ["door", "intrinsic", "types"]
@@ -166,10 +166,6 @@ def item_bytes(block: BlockView) -> int:
 
 def lists_at(table: TableView, slot: int) -> FamilyView:
     return FamilyView(table, slot, Lists.parts)
-
-
-def map_at(table: TableView, slot: int) -> FamilyView:
-    return FamilyView(table, slot, Map.parts)
 
 
 # --- numbers of 64 bits
