@@ -74,7 +74,7 @@ def start_of(grammar, configuration):
 def _look_at(store, grammar, canon, packed, split, token, after):
     """Enter a token that led to an end in `found` if nothing follows it; its verdict."""
     chain = chain_after(canon, split, after, NO_CHAIN, token)  # one that begins with the token is no whole word yet
-    found = verdict(store, grammar, canon, packed, after, token, chain)
+    found = verdict(store, grammar, canon, grammar, packed, after, token, chain)
     if found == NOTHING_FOLLOWS:
         append(canon, CANON.found, CANON.n_found, token)
     return found
@@ -269,7 +269,7 @@ def consider_again(store, grammar, canon, configuration, context, removed, n_mix
         found = NOTHING_FOLLOWS
         if after != REFUSED_SPLIT:
             following = chain_after(canon, split, after, chain, token)
-            found = verdict(store, grammar, canon, packed, after, token, following)
+            found = verdict(store, grammar, canon, grammar, packed, after, token, following)
         if found == NOTHING_FOLLOWS:
             append(canon, CANON.found, CANON.n_found, token)
         result = max(result, found)

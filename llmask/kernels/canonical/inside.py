@@ -32,14 +32,7 @@ from .ends import INSIDE_PLACE, has_stopped, is_safe, live_bytes, note_missing
 from .positions import SPLIT_BITS
 from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, ends_next, fits_none, late_verdict, may_leave
 from .slots import CANON, REFUSED_SPLIT
-from .witnesses import (
-    MOST_OWN,
-    NEXT,
-    NO_WITNESS,
-    own_witnesses,
-    split_after_text,
-    witness_text,
-)
+from .witnesses import MOST_WITNESSES, NEXT, NO_WITNESS, first_witness, split_after_text, witness_text
 
 OF_PART = 1 << 61  # in a key: the answer is that of a part
 OF_BYTE = 1 << 60  # that of the lexer state after a first byte
@@ -76,7 +69,7 @@ def verdict_inside(store, grammar, canon, reached, after, token, chain):
         return CUT
     if chain & 1 == 0 and ends_next(store, canon, reached):
         return _verdict_of_end(store, canon, reached, after, token)
-    return late_verdict(store, grammar, canon, packed, after, token, chain)
+    return late_verdict(store, grammar, canon, canon, packed, after, token, chain)
 
 
 @kernel
@@ -117,8 +110,8 @@ def _way_out(store, canon, reached, after, token, chain):
     """
     if may_leave(store, canon, reached, after):
         return NO_WITNESS, store.states[reached].accepts << SPLIT_BITS | after
-    key = own_witnesses(canon, after, token, chain)
-    for number in range(MOST_OWN):
+    key = first_witness(canon, after, token)
+    for number in range(MOST_WITNESSES if chain == NO_CHAIN else 0):
         witness = map_get(canon.witnesses, key + number * NEXT)
         if witness < 0:
             break

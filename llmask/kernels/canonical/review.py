@@ -128,7 +128,7 @@ def _enter(store, grammar, canon, context, token, packed):
     if after == REFUSED_SPLIT:
         return NOTHING_FOLLOWS
     following = chain_after(canon, split, after, chain, token)
-    found = verdict(store, grammar, canon, packed, after, token, following)
+    found = verdict(store, grammar, canon, grammar, packed, after, token, following)
     if found != NOTHING_FOLLOWS:
         append(canon, CANON.found, CANON.n_found, token)
     return found

@@ -8,10 +8,11 @@ without one are searched further, breadth first:
     "na" under the forced key "name": only "m" may follow, which ends no word; of the tokens after it "me" merges with
     "na", and "m" leads to "e" only, which merges with "m": there is no continuation
 
-An *end* is a place with a lexer state. A continuation of up to seven bytes, with the split state after it where the
-word may end, is remembered as a *witness* (canonical/witnesses.py): in other places it is tried first. Verdicts are
-not: what is asked twice is answered by the lists that they go into (canonical/dead.py), and a memory of them took as
-long as it saved.
+An *end* is a place with a lexer state. What a search found is remembered as the verdict of an end, a split state and
+the token before them; one search gives verdicts for all tokens that it exhausts. That takes as long as it saves, but
+fewer searches are given up (2 of 27,974 positions, 9 without). A continuation of up to seven bytes, with the split
+state after it where the word may end, is also remembered as a *witness* (canonical/witnesses.py): in other places it is
+tried first.
 
 From a bare row (mask/crossing.py) a search goes where all records lead; if some lead elsewhere, or the text may
 end after some, a search that finds nothing is not certain.
@@ -26,15 +27,16 @@ come, nothing found is a search that was given up.
 The tokens that may come next are found by a walk over the trie. Few first bytes are live as a rule, in a name one: the
 children of the root are compared with the live bytes of the lexer state, 1 ns each, before one is stepped to, 10 ns.
 
-In: tables, an end, a split state, a token. Out: verdicts. Cost: 50 ns where a witness can follow, a search 1 us to some
-100 us.
+In: tables, an end, a split state, a token. Out: verdicts; `memo` is the grammar's table, or for lexer states the table
+of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
 """
 
 from ..lexer.states import DEAD, next_state
 from ..machine.jit import inline, kernel
+from ..tables.interning import MISSING, map_get, map_put
 from ..tables.memory import ensure, get_u8, load_i32, load_i64, load_u8, store_i64
 from ..vocabulary.trie_words import subtree_end, token_of
-from .chains import NO_CHAIN, chain_after, look_up, split_after
+from .chains import NO_CHAIN, chain_after, split_after
 from .ends import (
     INSIDE_PLACE,
     MAY_STOP,
@@ -52,17 +54,7 @@ from .ends import (
     state_after_lexeme,
 )
 from .slots import CANON, REFUSED_SPLIT
-from .witnesses import (
-    ANY_TOKEN,
-    MOST_BYTES,
-    MOST_CHAINS,
-    MOST_COMMON,
-    MOST_OWN,
-    enter_witness,
-    has_own_witness,
-    has_witness,
-    witness_key,
-)
+from .witnesses import MOST_BYTES, enter_witness, has_witness, witness_key
 
 # verdicts
 NOTHING_FOLLOWS = 0
@@ -79,18 +71,57 @@ DECIDED = FOUND_ONE | LEAVES
 FRAME = 7  # int64 of `search_walk`: an end, the next child of its node, the end of these, the bytes that are looked at
 MOST_ENDING = 4
 MOST_ASKED = 1024  # nodes of the trie below a byte
-ENTRY = 5  # int64 of the queue: place and state, split state, token, chain, entry before
+ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
 MOST_ENTRIES = 128
 
 
+@kernel
+def end_of(memo, packed):
+    """Number of an end."""
+    known = map_get(memo.ends_of_text, packed)
+    if known >= 0:
+        return known
+    fresh = memo.ends_of_text.count
+    map_put(memo.ends_of_text, packed, fresh)
+    return fresh
+
+
 @inline
-def write_entry(canon, n, packed, split, token, chain, before):
+def verdict_key(end, split, token):
+    return (end << 37) | (split << 21) | token
+
+
+@inline
+def write_entry(canon, n, packed, split, token, chain, before, end):
     at = canon.queue.address + n * ENTRY * 8
     store_i64(at, packed)
     store_i64(at + 8, split)
     store_i64(at + 16, token)
     store_i64(at + 24, chain)
     store_i64(at + 32, before)
+    store_i64(at + 40, end)
+
+
+@inline
+def known_verdict(memo, end, split, token, chain):
+    """What was found before, or MISSING; tokens in a chain are not remembered."""
+    return map_get(memo.verdicts, verdict_key(end, split, token)) if chain == NO_CHAIN else MISSING
+
+
+@kernel
+def note_verdict(canon, memo, end, split, token, chain, found):
+    """Remember what was found, unless that is known or the table of split states has grown too large."""
+    is_new = known_verdict(memo, end, split, token, chain) == MISSING
+    if chain == NO_CHAIN and is_new and memo.bytes_used <= canon.shared_bytes:
+        map_put(memo.verdicts, verdict_key(end, split, token), found)
+
+
+@inline
+def note_entry(canon, memo, entry, found):
+    """Remember what was found for an entry of the queue."""
+    at = canon.queue.address + entry * ENTRY * 8
+    end, split, token, chain = load_i64(at + 40), load_i64(at + 8), load_i64(at + 16), load_i64(at + 24)
+    note_verdict(canon, memo, end, split, token, chain, found)
 
 
 @kernel
@@ -98,8 +129,7 @@ def note_witness(store, canon, entry, token, after):
     """Remember the text from the first entry over `entry` and a token to a split state, if it is short."""
     queue = canon.queue.address
     offsets, data = store.token_offsets.address, store.token_data.address
-    split, chain = load_i64(queue + 8), load_i64(queue + 24)
-    if chain >= MOST_CHAINS:
+    if load_i64(queue + 24) != NO_CHAIN:
         return
     text, n_bytes = 0, 0
     while True:
@@ -115,10 +145,7 @@ def note_witness(store, canon, entry, token, after):
             break
         token = load_i64(queue + entry * ENTRY * 8 + 16)
         entry = load_i64(queue + entry * ENTRY * 8 + 32)
-    key, most = witness_key(split, load_i64(queue + 16), chain), MOST_OWN
-    if chain == NO_CHAIN and look_up(canon, CANON.fits, split, token) == look_up(canon, CANON.breaks, split, token):
-        key, most = witness_key(split, ANY_TOKEN, NO_CHAIN), MOST_COMMON
-    enter_witness(canon, key, most, text, after)
+    enter_witness(canon, witness_key(load_i64(queue + 8), load_i64(queue + 16)), text, after)
 
 
 @inline
@@ -172,7 +199,7 @@ def _next_child(store, frame):
 
 
 @kernel
-def _look_at(store, grammar, canon, entry, n_entries, reached, token):
+def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
     """Look at a token after an entry, which led to an end: how many entries there are, with WAS_CUT, FOUND_ONE or
     LEAVES if so.
     """
@@ -192,9 +219,15 @@ def _look_at(store, grammar, canon, entry, n_entries, reached, token):
         if is_inside and may_leave(store, canon, state, after):
             note_witness(store, canon, entry, token, after)
             return n_entries | LEAVES  # what follows the lexeme decides, so looking further here is of no use
-    if n_entries & MOST_ENTRIES != 0:
+    end = end_of(memo, reached)
+    known = known_verdict(memo, end, after, token, following)
+    if known == FOLLOWS_ON:
+        return n_entries | FOUND_ONE
+    if known == NOTHING_FOLLOWS:
+        return n_entries
+    if known == CUT or n_entries & MOST_ENTRIES != 0:
         return n_entries | WAS_CUT
-    write_entry(canon, n_entries & (MOST_ENTRIES - 1), reached, after, token, following, entry)
+    write_entry(canon, n_entries & (MOST_ENTRIES - 1), reached, after, token, following, entry, end)
     return n_entries + 1
 
 
@@ -214,7 +247,7 @@ def fits_none(store, canon, split, before, byte):
 
 
 @kernel
-def look_at_tokens(store, grammar, canon, entry, n_entries, budget):
+def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
     """Look at the tokens after an entry: budget << 16 | what `_look_at` returns; -1: stop."""
     at = canon.queue.address + entry * ENTRY * 8
     packed, split, chain = load_i64(at), load_i64(at + 8), load_i64(at + 24)
@@ -249,37 +282,42 @@ def look_at_tokens(store, grammar, canon, entry, n_entries, budget):
             _write_frame(store, grammar, canon, frame, reached, node)
         token = token_of(store.trie[node])
         if token >= 0:
-            n_entries = _look_at(store, grammar, canon, entry, n_entries, reached, token)
+            n_entries = _look_at(store, grammar, canon, memo, entry, n_entries, reached, token)
             if n_entries & DECIDED != 0:
                 return budget << 16 | n_entries
     return budget << 16 | n_entries
 
 
 @inline
-def verdict(store, grammar, canon, packed, split, token, chain):
+def verdict(store, grammar, canon, memo, packed, split, token, chain):
     """Whether a canonical continuation exists after a token that led to an end, split state and chain."""
     if chain & 1 == 0 and is_safe(store, grammar, canon, packed, split):
         return FOLLOWS_ON
-    return late_verdict(store, grammar, canon, packed, split, token, chain)
+    return late_verdict(store, grammar, canon, memo, packed, split, token, chain)
 
 
 @kernel
-def late_verdict(store, grammar, canon, packed, split, token, chain):
+def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
     """As `verdict` where no character that may come next ends the word for certain."""
-    common = witness_key(split, ANY_TOKEN, NO_CHAIN)
-    if chain == NO_CHAIN and has_witness(store, grammar, canon, packed, common, MOST_COMMON):
+    if chain == NO_CHAIN and has_witness(store, grammar, canon, packed, split, token):
         return FOLLOWS_ON
-    if has_own_witness(store, grammar, canon, packed, split, token, chain):
-        return FOLLOWS_ON
-    found = _search(store, grammar, canon, packed, split, token, chain)
-    return NEEDS_STATE if has_stopped(store, grammar) else found
+    end = end_of(memo, packed)
+    found = known_verdict(memo, end, split, token, chain)
+    if found != MISSING:
+        return found
+    found = _search(store, grammar, canon, memo, packed, end, split, token, chain)
+    if has_stopped(store, grammar):
+        return NEEDS_STATE
+    if found != NEEDS_STATE:
+        note_verdict(canon, memo, end, split, token, chain, found)
+    return found
 
 
 @kernel
-def _search(store, grammar, canon, packed, split, token, chain):
-    """As `late_verdict` where no witness can follow."""
+def _search(store, grammar, canon, memo, packed, end, split, token, chain):
+    """As `late_verdict` where nothing is known; what was exhausted on the way is remembered."""
     ensure(canon, CANON.queue, MOST_ENTRIES * ENTRY * 8)
-    write_entry(canon, 0, packed, split, token, chain, -1)
+    write_entry(canon, 0, packed, split, token, chain, -1, end)
     canon.is_open = 0
     grammar.is_uncertain = 0
     is_inside = packed >> 32 == INSIDE_PLACE
@@ -297,16 +335,23 @@ def _search(store, grammar, canon, packed, split, token, chain):
             is_cut = True
         if is_bare(packed) and load_i64(canon.may_end + split * 8) != 0 and might_stop(store, grammar, packed):
             return CUT  # for some records something follows
-        found = look_at_tokens(store, grammar, canon, entry, n_entries, budget)
+        found = look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget)
         if found < 0:
             return NEEDS_STATE
         budget, n_entries = found >> 16, found & (2 * MOST_ENTRIES - 1)
         if found & FOUND_ONE != 0:
+            while entry > 0:
+                note_entry(canon, memo, entry, FOLLOWS_ON)
+                entry = load_i64(canon.queue.address + entry * ENTRY * 8 + 32)
             return FOLLOWS_ON
         if found & LEAVES != 0 or budget == 0:
             return CUT
         is_cut = is_cut or found & WAS_CUT != 0
         entry += 1
+    if has_stopped(store, grammar):
+        return NEEDS_STATE  # bytes that were not looked at any more seem dead
     if is_cut or canon.is_open != 0 or grammar.is_uncertain != 0:
         return CUT
+    for entry in range(1, n_entries):
+        note_entry(canon, memo, entry, NOTHING_FOLLOWS)
     return NOTHING_FOLLOWS

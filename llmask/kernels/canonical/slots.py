@@ -72,7 +72,7 @@ CANON = Slots(
     n_pair_lists="split states outside of characters",
     byte_masks=Map("split state, byte, runs -> mask in tokens, see profiles.py"),
     profiles=Map("split state, token -> runs in tokens, see profiles.py"),
-    witnesses=Map("split state, token, chain -> a text that can follow, see witnesses.py"),
+    witnesses=Map("split state, token -> a text that can follow, see witnesses.py"),
     inside=Map("mask, lexer state or part, split state -> tokens, see inside.py"),
     answers=Array(64, "of the mask in progress, see dead.py"),
     live=Array(64, "[n_states, LIVE_FIELDS]: 1 when known, the bytes that a lexer state takes"),
@@ -93,4 +93,8 @@ CANON = Slots(
     text_room=Array(8, "bytes"),
 )
 CANON_POOLS = (CANON.pair_lists, CANON.n_pair_lists)
-CANON_BLOCKS = (GRAMMAR.tokens, *CANON.blocks)
+CANON_BLOCKS = (
+    *(GRAMMAR.ends_of_text, GRAMMAR.ends_of_text + 1, GRAMMAR.verdicts, GRAMMAR.verdicts + 1),
+    GRAMMAR.tokens,
+    *CANON.blocks,
+)

@@ -33,7 +33,7 @@ from numba.core.typing.templates import (
 from numba.extending import infer_getattr, intrinsic, typeof_impl
 
 from .prebuilt import CHECK_BOUNDS
-from .records import DECLARED, Array, Declared, Family, Kind, KindMeta, Lists, Record, Slots
+from .records import DECLARED, Array, Declared, Family, Kind, KindMeta, Record, Slots
 
 _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _FLOATS = {32: ir.FloatType(), 64: ir.DoubleType()}
@@ -428,13 +428,3 @@ def item_bytes(typingctx: Any, block: Any) -> Any:
         return _I64(signature.args[0].item_bytes)
 
     return types.int64(block), codegen
-
-
-@intrinsic
-def lists_at(typingctx: Any, table: Any, slot: Any) -> Any:
-    """The lists whose first slot has a number."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return cgutils.pack_struct(builder, args)
-
-    return _FamilyType(Lists)(TABLE, types.int64), codegen

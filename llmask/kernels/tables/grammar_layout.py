@@ -191,6 +191,8 @@ GRAMMAR = Slots(
     path=Array(32, "bytes from the root of the trie to a node"),
     tells_ends="1: a walk tells in crossing_ends where each crossing token leads",
     # --- canonical masks; the first part is also in the tables of split states, see canonical/slots.py
+    ends_of_text=Map("parse state, lexer state -> number of an end, see canonical/search.py"),
+    verdicts=Map("end, split state, token -> verdict"),
     tokens=Array(32, "lists of tokens"),
     n_tokens="",
     canon="address of the table of split states",
