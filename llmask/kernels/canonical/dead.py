@@ -20,7 +20,6 @@ from ..lexeme_masks.trie_walk import has_bit, set_bit
 from ..lexer.states import DEAD
 from ..machine.jit import inline, kernel
 from ..machine.raw import take_bit as clear_bit
-from ..mask.configurations import pack
 from ..mask.crossing import NO_END
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
@@ -38,7 +37,7 @@ from .inside import (
     review_byte,
     review_part,
 )
-from .listings import PART_BYTES, after_first, has_bytes, listed_token, listing_of, parts_of
+from .listings import PART_BYTES, after_first, has_bytes, listed_token, listing_of, parts_of, start_of
 from .positions import before_of, chain_of, split_of
 from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
 from .slots import CANON, REFUSED_SPLIT
@@ -62,12 +61,6 @@ def append_special(store, grammar, canon, configuration):
         token = grammar.crossings.pool[i]
         if not has_bytes(store, token):
             append(canon, CANON.found, CANON.n_found, token)
-
-
-@inline
-def start_of(grammar, configuration):
-    """Place and state of a configuration."""
-    return pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
 
 
 @inline

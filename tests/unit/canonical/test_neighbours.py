@@ -13,7 +13,6 @@ import llmask
 from llmask.canonical import neighbours
 from llmask.canonical.neighbours import MERGED
 from llmask.canonical.states import SplitStates, split_states_of
-from llmask.encoders.tables import address_of
 from llmask.kernels.canonical import split as canonical_split
 from llmask.kernels.canonical.slots import CANON, REFUSED_SPLIT
 from llmask.vocabulary.vocabulary import from_bytes
@@ -92,17 +91,9 @@ def test_too_many_odd_tokens_say_so(rng: random.Random, monkeypatch: pytest.Monk
 
 def stand_apart(tok: llmask.Tokenizer, left: int, right: int) -> bool:
     """Whether merging the bytes of two tokens gives these two, whatever the splitter does."""
-    word = tok.token_bytes(left) + tok.token_bytes(right)
     encoder = tok._parts.word_encoder
     assert encoder is not None
-    encoder.tables.add_merges()
-    out = np.empty(len(word) + 1, np.int32)
-    ends = np.array([len(word)], np.int32)
-    dropout = 2  # merges at random, here none left out: a word that is a token is merged all the same
-    n = encoder.tables.doors.encode_text_otherwise(
-        encoder.tables.address, address_of(word), len(word), ends, dropout, 0, 0, out
-    )
-    return bool(out[:n].tolist() == [left, right])
+    return encoder.merge_word(tok.token_bytes(left) + tok.token_bytes(right)) == [left, right]
 
 
 def test_kinds_are_not_told_apart(states: SplitStates) -> None:
