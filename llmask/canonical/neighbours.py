@@ -20,7 +20,7 @@ from ..encoders.bpe import BpeEncoder
 from ..errors import VocabularyError
 from ..kernels.canonical import pairs as canonical_pairs
 from ..kernels.canonical import split as canonical_split
-from ..kernels.canonical.slots import CANON, NO_RUN, ODD_KIND
+from ..kernels.canonical.slots import CANON, NO_RUN
 from ..kernels.encoders import bpe_pairs
 from ..kernels.encoders.encoder_slots import EncoderSlot
 
@@ -125,8 +125,11 @@ def _class_string(data: bytes, classes: npt.NDArray[np.uint8]) -> bytes | tuple[
     return classes[np.frombuffer(text.encode("utf-32-le"), np.uint32)].tobytes()
 
 
-def forest(encoder: BpeEncoder, kinds: Kinds, uses: npt.NDArray[np.uint8]) -> Slots:
-    """The forest of left halves, and the runs of tokens that merges refuse: arrays by slot."""
+def forest(encoder: BpeEncoder, kinds: Kinds, uses: npt.NDArray[np.uint8]) -> tuple[Slots, npt.NDArray[np.int32]]:
+    """The forest of left halves, and the runs of tokens that merges refuse: arrays by slot; kinds of `order`.
+
+    What is in no run has the number of kinds in place of its kind.
+    """
     made_of = encoder.tables.get(EncoderSlot.MADE_OF)
     right, rank, time, limit = (
         made_of[:, bpe_pairs.MADE.places[name]].astype(np.int64) for name in ("right", "rank", "time", "right_limit")
@@ -155,10 +158,10 @@ def forest(encoder: BpeEncoder, kinds: Kinds, uses: npt.NDArray[np.uint8]) -> Sl
         tree = order[first[right[token]] : end[right[token]]]
         asked |= {(int(parents[token]), other) for other in tree[(tree < n_vocab) & ~is_odd[tree]].tolist()}
     lefts, odd = np.array(sorted(asked), np.int32).reshape(-1, 2).T
-    is_odd[n_vocab:] = True  # parts of merges that are no tokens: in no run, and any token may be asked in their place
-    order_kinds = np.zeros(n, np.int32)
-    order_kinds[:n_vocab] = kinds.of_token
-    order_kinds = (order_kinds + is_odd * ODD_KIND)[order].astype(np.int32)
+    kinds_in_runs = np.full(n, len(kinds.samples), np.int32)
+    kinds_in_runs[:n_vocab][~is_odd[:n_vocab]] = kinds.of_token[~is_odd[:n_vocab]]
+    kinds_in_runs = kinds_in_runs[order]
+    # parts of merges that are no tokens are in no run, and any token may be asked in their place
     order[order >= n_vocab] = np.flatnonzero(time[:n_vocab] != bpe_pairs.UNREACHED)[:1]
     return {
         CANON.children_first: counts,
@@ -167,10 +170,9 @@ def forest(encoder: BpeEncoder, kinds: Kinds, uses: npt.NDArray[np.uint8]) -> Sl
         CANON.run_end: run_end.astype(np.int32),
         CANON.tree_first: first,
         CANON.order: order,
-        CANON.order_kinds: order_kinds,
         CANON.odd: np.ascontiguousarray(odd),
         CANON.odd_first: np.searchsorted(lefts, np.arange(n + 1)).astype(np.int32),
-    }
+    }, kinds_in_runs
 
 
 def _pairs_to_ask(odd: list[int], parents: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> set[tuple[int, int]]:

@@ -32,8 +32,7 @@ import numpy.typing as npt
 from .. import forks
 from ..errors import LimitExceeded, VocabularyError
 from ..kernels.canonical import split as canonical_split
-from ..kernels.canonical.last_byte import rank_tokens
-from ..kernels.canonical.pairs import MEMO_PAIRS, MIXED, NO_EFFECT, PAIR
+from ..kernels.canonical.pairs import MIXED, NO_EFFECT, PAIR
 from ..kernels.canonical.search import ENTRY, FRAME, MOST_ENTRIES
 from ..kernels.canonical.slots import CANON, CANON_BLOCKS, CANON_POOLS, REFUSED_SPLIT
 from ..kernels.canonical.split import DEAD, N_MARKS, START
@@ -123,12 +122,13 @@ class SplitStates:
         root_child[trie.child_byte[children]] = trie.child_node[children]
         reachable = np.zeros(len(encoder.tables.is_reachable), np.uint8)
         reachable[: len(self.uses)] = self.uses == MERGED
+        slots_of_forest, self._kinds_in_runs = forest(encoder, self.kinds, self.uses)
         self._slots: Slots = {
             CANON.reachable: reachable,
             CANON.root_child: root_child,
             CANON.splitter: self._splitter,
             **self.kinds.slots(),
-            **forest(encoder, self.kinds, self.uses),
+            **slots_of_forest,
             CANON.word_ends: self.ends,
             CANON.may_end: self.may_end,
             CANON.starts: self.starts,
@@ -180,7 +180,6 @@ class SplitStates:
         table.put(CANON.queue, np.zeros(MOST_ENTRIES * ENTRY, np.int64))
         table.put(CANON.walk, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
         table.put(CANON.search_walk, np.zeros((MAX_TOKEN_BYTES + 2) * FRAME, np.int64))
-        table.put(CANON.pair_memo, np.zeros(MEMO_PAIRS, np.int64))  # readers write there without the lock
         slots = table.array
         for slot, array in self._slots.items():
             slots[slot] = array.ctypes.data
@@ -269,11 +268,15 @@ class SplitStates:
         made, order = self.tables(state), self._slots[CANON.order]
         effects = np.where(made.breaking == REFUSED_SPLIT, PAIR, MIXED).astype(np.uint8)
         effects[(made.fitting == REFUSED_SPLIT) | (made.fitting == made.breaking)] = NO_EFFECT
-        n = len(order)
-        ranks = np.empty(4 * n + 2, np.int32)
-        rank_of = np.zeros(len(self.kinds.of_token), np.int32)
+        effect_of_place, n = np.append(effects, np.uint8(NO_EFFECT))[self._kinds_in_runs], len(order)
+        ranks = np.zeros(4 * n + 2, np.int32)
         counts, listed = ranks[: 2 * n + 2].reshape(n + 1, 2), ranks[2 * n + 2 :].reshape(2, n)
-        rank_tokens(order, self._slots[CANON.order_kinds], effects, counts, listed, rank_of)
+        for i, effect in enumerate((PAIR, MIXED)):
+            tokens = order[effect_of_place == effect]
+            counts[1:, i] = np.cumsum(effect_of_place == effect)
+            listed[i, : len(tokens)] = tokens
+        rank_of = np.zeros(len(self.kinds.of_token), np.int32)
+        rank_of[listed[0, : counts[n, 0]]] = np.arange(1, counts[n, 0] + 1)
         self._kept += [ranks, rank_of]
         self._slots[CANON.rank_of][state] = rank_of.ctypes.data
         self._slots[CANON.ranks][state] = ranks.ctypes.data

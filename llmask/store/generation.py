@@ -30,6 +30,7 @@ from ..kernels.tables.store_layout import LIMIT_EMPTINESS, LIMIT_NODES, LIMIT_ST
 from ..kernels.values import json_values
 from ..kernels.values.called_rules import CHUNK_BITS, FIRST_CHUNK, LATE, NO_TEXTS
 from ..kernels.values.parse_states import MOST_ROWS
+from ..regex.notation import list_in
 from ..work import active, metered
 from .store import Store
 
@@ -236,10 +237,10 @@ class Generation:
 
     def texts_in(self, texts: int) -> list[int]:
         """Numbers of the texts in a set, see kernels/values/called_rules.py."""
-        items = self.listed(Operation.READ_LIST, GRAMMAR.text_sets, texts).tolist()
+        items = list_in(self.table, GRAMMAR.text_sets, texts)
         numbers = []
         for place in range(FIRST_CHUNK, len(items), 2):
-            words = self.listed(Operation.READ_LIST, GRAMMAR.text_chunks, items[place + 1])
+            words = np.array(list_in(self.table, GRAMMAR.text_chunks, items[place + 1]), np.int32)
             bits = np.unpackbits(words.view(np.uint8), bitorder="little")
             numbers += (np.flatnonzero(bits) + (items[place] << CHUNK_BITS)).tolist()
         return numbers
@@ -249,7 +250,7 @@ class Generation:
         known = self._known_texts
         waiting = [] if number in known else [number]
         while waiting:
-            items = self.listed(Operation.READ_LIST, GRAMMAR.texts, waiting[-1]).tolist()
+            items = list_in(self.table, GRAMMAR.texts, waiting[-1])
             parts = items[1:] if items[0] in (json_values.ARRAY, json_values.OBJECT) else []
             missing = [part for part in parts if part not in known]
             waiting += missing

@@ -8,7 +8,7 @@ that do not merge with the last one; `dead` are those after which every grammati
     slots       the table of split states: what is known of a tokenizer alone
     split       how the pretokenizer goes on over one more token
     chains      words that are tokens whatever the merges say
-    pairs       all tokens that are incompatible with a given one       last_byte, following   masks of followers
+    pairs       all tokens that are incompatible with a given one       profiles, following   masks of followers
     ends        places with a lexer state, and bytes that end the word there
     search      whether a canonical continuation exists                 witnesses              short ones, tried first
     inside      what lexer states alone say of tokens                   listings               where the others lead

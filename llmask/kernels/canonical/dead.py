@@ -20,9 +20,7 @@ from ..lexeme_masks.trie_walk import has_bit, set_bit
 from ..lexer.states import DEAD
 from ..machine.jit import inline, kernel
 from ..machine.raw import take_bit as clear_bit
-from ..mask.configurations import pack
 from ..mask.crossing import NO_END
-from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
 from ..tables.memory import ensure, load_i32, load_i64, put_i64
@@ -31,7 +29,6 @@ from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .ends import has_stopped, is_bare, is_certain, is_safe, live_word, names_ordinary
 from .inside import (
     NO_WAY,
-    OF_BYTES,
     TOO_LITTLE,
     keep_answer,
     keep_found,
@@ -40,7 +37,7 @@ from .inside import (
     review_byte,
     review_part,
 )
-from .listings import PART_BYTES, after_first, has_bytes, listed_token, listing_of, parts_of
+from .listings import PART_BYTES, after_first, has_bytes, listed_token, listing_of, parts_of, start_of
 from .positions import before_of, chain_of, split_of
 from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
 from .slots import CANON, REFUSED_SPLIT
@@ -64,12 +61,6 @@ def append_special(store, grammar, canon, configuration):
         token = grammar.crossings.pool[i]
         if not has_bytes(store, token):
             append(canon, CANON.found, CANON.n_found, token)
-
-
-@inline
-def start_of(grammar, configuration):
-    """Place and state of a configuration."""
-    return pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
 
 
 @inline
@@ -178,13 +169,6 @@ def _find_inside(store, grammar, canon, state, split):
     answer, n, live = review_all(store, grammar, canon, state, split), 0, 0
     if answer != TOO_LITTLE:
         return _enter_answer(canon, 0, answer)
-    key = OF_BYTES | state << 16 | split
-    known = map_get(canon.inside, key)
-    if known >= 0:
-        for i in range(canon.tokens[known]):
-            n = _enter_answer(canon, n, canon.tokens.address + canon.tokens[known + 1 + i] * 4)
-        return n
-    canon.n_candidates, is_shared = 0, True  # here the positions of answers
     for byte in range(256):
         if byte & 63 == 0:
             live = live_word(store, canon, state, state, byte >> 6)
@@ -192,14 +176,6 @@ def _find_inside(store, grammar, canon, state, split):
             answer = review_byte(store, grammar, canon, state, split, byte)
             if answer == 0 or load_i64(answer) != 0:
                 n = _enter_answer(canon, n, answer)
-                position = (answer - canon.tokens.address) >> 2
-                is_shared = is_shared and 0 <= position < canon.n_tokens  # else it is in the grammar's table
-                append(canon, CANON.candidates, CANON.n_candidates, position)
-    if n >= 0 and is_shared and canon.bytes_used <= canon.shared_bytes:
-        map_put(canon.inside, key, canon.n_tokens)
-        append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, n)
-        for i in range(n):
-            append(canon, GRAMMAR.tokens, GRAMMAR.n_tokens, canon.candidates[i])
     return n
 
 

@@ -8,7 +8,6 @@ In: tables, an end, a split state. Out: ends, bytes. Cost: 10 ns a byte; 30 ns a
 
 from ..lexer.states import DEAD, next_state
 from ..machine.jit import inline, kernel
-from ..machine.numba_names import map_at
 from ..mask.configurations import REFUSED, configuration_of, pack, start_after, step
 from ..mask.tracked_walk import goes_two_ways
 from ..parser.goto import goto
@@ -17,13 +16,12 @@ from ..parser.tracked_goto import ROW_BITS, untracked_goto
 from ..parser.tracked_values import MAY_REPEAT
 from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
-from ..tables.interning import map_get, map_put
 from ..tables.memory import ensure, load_i32, load_i64, load_u8, store_i64
 from ..values.parse_states import FIRST_TRACKED, MOST_ROWS, is_left_out, row_of
 from .slots import CANON
 
 NO_BYTE = 0  # otherwise a byte + 1
-LIVE_FIELDS = 3
+LIVE_FIELDS = 5
 INSIDE_PLACE = (1 << 31) - 1  # no place has this number
 MAY_STOP = 257
 MOST_MISSING = 64
@@ -33,47 +31,29 @@ OPEN = _FLAGS["is_undecided"] | _FLAGS["is_nowhere"]
 UNCERTAIN = _FLAGS["is_tentative"] | OPEN  # what may come depends on texts
 
 
-@inline
-def _find_live(store, words, state, first):
-    """Write two words: which of 128 bytes from `first` on a lexer state takes."""
-    for word in range(2):
-        bits = 0
-        for bit in range(64):
-            bits |= (0 if next_state(store, state, first + 64 * word + bit) == DEAD else 1) << bit
-        store_i64(words + 8 * word, bits)
-
-
-@inline
-def _entry(canon, slot, state):
-    return ensure(canon, slot, (state + 1) * LIVE_FIELDS * 8) + state * LIVE_FIELDS * 8
-
-
 @kernel
-def _live(store, canon, slot, state, first):
-    """Address of two words: which of 128 bytes from `first` on a lexer state takes without ending a lexeme before."""
-    at = _entry(canon, slot, state)
+def live_bytes(store, canon, state):
+    """Address of four words: the bytes that a lexer state takes without ending a lexeme before them."""
+    at = ensure(canon, CANON.live, (state + 1) * LIVE_FIELDS * 8) + state * LIVE_FIELDS * 8
     if load_i64(at) == 0:
-        _find_live(store, at + 8, state, first)
+        for word in range(4):
+            bits = 0
+            for bit in range(64):
+                bits |= (0 if next_state(store, state, 64 * word + bit) == DEAD else 1) << bit
+            store_i64(at + 8 + 8 * word, bits)
         if store.exceeded == 0:
             store_i64(at, 1)
     return at + 8
 
 
 @inline
-def live_ascii(store, canon, state):
-    """Address of two words: the ASCII bytes that a lexer state takes without ending a lexeme before them."""
-    return _live(store, canon, CANON.live_ascii, state, 0)
-
-
-@kernel
 def live_word(store, canon, state, outer, word):
     """Bits of the bytes 64 * `word` and on that may come next, and of some that turn out not to.
 
     `outer` see `state_after_lexeme`.
     """
-    slot, first, at = (CANON.live_high, 128, 8 * word - 16) if word >= 2 else (CANON.live_ascii, 0, 8 * word)
-    bits = load_i64(_live(store, canon, slot, state, first) + at)
-    return bits if outer == state else bits | load_i64(_live(store, canon, slot, outer, first) + at)
+    bits = load_i64(live_bytes(store, canon, state) + 8 * word)
+    return bits if outer == state else bits | load_i64(live_bytes(store, canon, outer) + 8 * word)
 
 
 @inline
@@ -180,24 +160,6 @@ def note_missing(canon, split):
         append(canon, CANON.missing, CANON.n_missing, split)
 
 
-@kernel
-def remember(canon, memo, slot, key, value):
-    """Enter a key unless the table of split states has grown too large."""
-    if memo.bytes_used <= canon.shared_bytes:
-        map_put(map_at(memo, slot), key, value)
-
-
-@kernel
-def end_of(memo, packed):
-    """Number of an end."""
-    known = map_get(memo.ends_of_text, packed)
-    if known >= 0:
-        return known
-    fresh = memo.ends_of_text.count
-    map_put(memo.ends_of_text, packed, fresh)
-    return fresh
-
-
 @inline
 def state_after_lexeme(store, grammar, packed):
     """The lexer state after the lexeme, where it may end here; otherwise the state itself."""
@@ -291,7 +253,7 @@ def _certain_byte(store, grammar, canon, packed, low, high):
     if low | high == 0 or has_flag_of_row(grammar, row, ACCEPTS | TAKES_TOKENS):
         return NO_BYTE
     is_known = not has_flag_of_row(grammar, row, OPEN)
-    live = live_ascii(store, canon, state)
+    live = live_bytes(store, canon, state)
     for byte in range(128):
         bits = low & load_i64(live) if byte < 64 else high & load_i64(live + 8)
         if bits >> (byte & 63) & 1 != 0:
@@ -312,7 +274,7 @@ def safe_byte(store, grammar, canon, packed, split):
     if not is_certain(grammar, packed):
         return _certain_byte(store, grammar, canon, packed, low, high)
     if low | high != 0:
-        live = live_ascii(store, canon, state)
+        live = live_bytes(store, canon, state)
         inside_low, inside_high = load_i64(live), load_i64(live + 8)
         found = first_of_both(store, grammar, packed, low & inside_low, high & inside_high)
         if found != NO_BYTE:
@@ -321,7 +283,7 @@ def safe_byte(store, grammar, canon, packed, split):
         if place != INSIDE_PLACE and scanned != 0:
             target = _goto(store, grammar, place, scanned)
             if target >= 0:
-                live = live_ascii(store, canon, _start_after(store, grammar, target, scanned))
+                live = live_bytes(store, canon, _start_after(store, grammar, target, scanned))
                 low &= load_i64(live) & ~inside_low
                 high &= load_i64(live + 8) & ~inside_high
                 found = first_of_both(store, grammar, packed, low, high)

@@ -7,22 +7,21 @@ the others are listed in the order of the runs, in `ranks`:
                        in another split state than if they were compatible
     int32[2, n]        these tokens, first those, then the mixed ones
 
-so that a run is a range of that list, and nothing is asked of its tokens. There may be thousands of these; most are
-refused by merges with the last byte, and all tokens that end with it share what is kept of these
-(canonical/last_byte.py).
+so that a run is a range of that list, and nothing is asked of its tokens; all tokens with one on their right spine
+share what is kept of its runs (canonical/profiles.py).
 
 In: the table of split states. Out: lists and masks in `tokens`, of the first 64 MB for all grammars of the store.
 Cost: 1 us for every pair, once.
 """
 
+from ..encoders.bpe_pairs import BYTE_TIME, MADE, NO_LIMIT
+from ..encoders.encoder_slots import EncoderSlot
 from ..machine.atomics import load_acquire, load_acquire_i32, publish_i32, store_release
 from ..machine.jit import inline, kernel
 from ..tables.grammar_layout import GRAMMAR
-from ..tables.int_lists import append
-from ..tables.memory import copy_bytes, ensure, load_i32, load_i64, new_block, store_i32
-from .last_byte import NO_BASE, append_mixed, append_ranges, find_base, mixed_of, profile_of, runs_before, runs_in_base
-from .pairs import MIXED, NO_LAST_BYTE, PAIR, effect_of, list_runs_above
-from .slots import CANON
+from ..tables.memory import as_table, copy_bytes, ensure, load_i32, load_i64, new_block, store_i32
+from .pairs import ask_all, ask_odd
+from .profiles import NO_BASE, enter_runs, find_base, profile_of, runs_before, runs_in_base
 
 FOLLOWING_BYTES = 16  # how many mixed tokens, pairs and ranges, the base
 
@@ -39,40 +38,6 @@ def is_ranged(canon, split, token, ranges, n):
         if load_i32(ranges + i * 8) <= at < load_i32(ranges + i * 8 + 4):
             return True
     return False
-
-
-@inline
-def _enter(canon, effect, token):
-    if effect == PAIR:
-        append(canon, CANON.found, CANON.n_found, token)
-    elif effect == MIXED:
-        append(canon, CANON.doubtful, CANON.n_doubtful, token)
-
-
-@inline
-def _write_ranges(canon, ranks, n_runs, at):
-    """Write the parts of `ranks` that runs are to an address, if not empty; returns how many."""
-    n = 0
-    for i in range(n_runs):
-        first, end = load_i32(canon.runs.address + i * 8), load_i32(canon.runs.address + i * 8 + 4)
-        if first >= 0:
-            low, high = load_i32(ranks + first * 8), load_i32(ranks + end * 8)
-            if low < high:
-                store_i32(at + n * 8, low)
-                store_i32(at + n * 8 + 4, high)
-                n += 1
-    return n
-
-
-@inline
-def _enter_mixed(canon, ranks, n_runs):
-    """Enter the mixed tokens of runs in `doubtful`."""
-    mixed = mixed_of(canon, ranks)
-    for i in range(n_runs):
-        first, end = load_i32(canon.runs.address + i * 8), load_i32(canon.runs.address + i * 8 + 4)
-        if first >= 0:
-            for at in range(load_i32(ranks + first * 8 + 4), load_i32(ranks + end * 8 + 4)):
-                append(canon, CANON.doubtful, CANON.n_doubtful, load_i32(mixed + at * 4))
 
 
 @inline
@@ -100,6 +65,33 @@ def _keep_following(store, canon, split, before, position):
 
 
 @kernel
+def _list_refused(store, canon, split, token):
+    """List what may not come after `token`, some twice: in `found`, `ranges` and the base that is returned, or NO_BASE.
+
+    MIXED tokens are listed in `doubtful`.
+    """
+    made_of = MADE.at(as_table(canon.encoder)[EncoderSlot.MADE_OF])
+    canon.n_found = canon.n_doubtful = canon.n_ranges = 0
+    spine, limit = token, NO_LIMIT
+    while made_of[spine].time != BYTE_TIME:
+        if made_of[spine].time != made_of[spine].rank:
+            canon.n_found = canon.n_doubtful = canon.n_ranges = 0
+            ask_all(canon, split, token)
+            return NO_BASE
+        ask_odd(canon, split, token, spine)
+        profile = profile_of(canon, split, spine)
+        enter_runs(canon, profile, 0, runs_before(profile, limit))
+        limit, spine = made_of[spine].left_limit, made_of[spine].right
+    ask_odd(canon, split, token, spine)
+    profile = profile_of(canon, split, spine)
+    n_runs = runs_before(profile, limit)
+    n_in_base = runs_in_base(profile, n_runs)
+    base = find_base(store, canon, split, spine, n_in_base)
+    enter_runs(canon, profile_of(canon, split, spine), n_in_base if base != NO_BASE else 0, n_runs)
+    return base
+
+
+@kernel
 def find_following(store, grammar, canon, split, before):
     """Address of (n mixed, n pairs, n ranges, base, mixed tokens, pairs, ranges int32[n, 2] of the list in `ranks`).
 
@@ -113,40 +105,22 @@ def find_following(store, grammar, canon, split, before):
     if ranks == 0:
         canon.without_masks = split
         return 0
-    n_runs, byte = list_runs_above(canon, split, before), canon.last_byte
-    profile, n_of_byte, n_in_base, base = 0, 0, 0, NO_BASE
-    if byte != NO_LAST_BYTE:
-        n_of_byte = runs_before(profile_of(canon, split, byte), canon.byte_limit)
-        n_in_base = runs_in_base(profile_of(canon, split, byte), n_of_byte)
-        base = find_base(store, canon, split, byte, n_in_base)
-        profile = profile_of(canon, split, byte)
-    if base == NO_BASE:
-        n_in_base = 0
-    canon.n_found = canon.n_doubtful = 0
-    for i in range(n_runs):
-        place = -1 - load_i32(canon.runs.address + i * 8)
-        if place >= 0:
-            kind = load_i32(canon.order_kinds + place * 4) & 0xFFFF
-            _enter(canon, effect_of(canon, split, kind), load_i32(canon.order + place * 4))
-    _enter_mixed(canon, ranks, n_runs)
-    if n_of_byte != 0:
-        append_mixed(canon, profile, n_of_byte)
+    base = _list_refused(store, canon, split, before)
     is_shared = canon.bytes_used <= canon.shared_bytes
     owner = canon if is_shared else grammar
     position = owner.n_tokens
     n_mixed, n_pairs = canon.n_doubtful, canon.n_found
-    most = FOLLOWING_BYTES // 4 + n_mixed + n_pairs + 2 * (n_runs + n_of_byte - n_in_base)
-    at = ensure(owner, GRAMMAR.tokens, (position + most) * 4) + position * 4
+    sizes = (n_mixed + n_pairs + canon.n_ranges) * 4
+    at = ensure(owner, GRAMMAR.tokens, position * 4 + FOLLOWING_BYTES + sizes) + position * 4
     pairs = at + FOLLOWING_BYTES + n_mixed * 4
     copy_bytes(at + FOLLOWING_BYTES, canon.doubtful.address, n_mixed * 4)
     copy_bytes(pairs, canon.found.address, n_pairs * 4)
-    n_ranges = _write_ranges(canon, ranks, n_runs, pairs + n_pairs * 4)
-    n_ranges += append_ranges(profile, n_in_base, n_of_byte, pairs + (n_pairs + 2 * n_ranges) * 4)
+    copy_bytes(pairs + n_pairs * 4, canon.ranges.address, canon.n_ranges * 4)
     store_i32(at, n_mixed)
     store_i32(at + 4, n_pairs)
-    store_i32(at + 8, n_ranges)
+    store_i32(at + 8, canon.n_ranges // 2)
     store_i32(at + 12, base)
-    owner.n_tokens = position + FOLLOWING_BYTES // 4 + n_mixed + n_pairs + 2 * n_ranges
+    owner.n_tokens = position + (FOLLOWING_BYTES + sizes) // 4
     if is_shared:
         _keep_following(store, canon, split, before, position)
     return at

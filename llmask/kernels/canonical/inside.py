@@ -25,27 +25,17 @@ from ..tables.grammar_layout import GRAMMAR
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
 from ..tables.kinds import MaskKind
-from ..tables.memory import ensure, load_i32, load_i64, store_i32, store_i64
+from ..tables.memory import copy_bytes, ensure, load_i32, load_i64, store_i32, store_i64
 from ..vocabulary.trie_words import byte_of, depth_of, subtree_end, token_of
 from .chains import NO_CHAIN, chain_after
-from .ends import INSIDE_PLACE, has_stopped, is_safe, live_ascii, note_missing
+from .ends import INSIDE_PLACE, has_stopped, is_safe, live_bytes, note_missing
 from .positions import SPLIT_BITS
 from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, ends_next, fits_none, late_verdict, may_leave
 from .slots import CANON, REFUSED_SPLIT
-from .witnesses import (
-    MOST_OWN,
-    NO_WITNESS,
-    guess_witness,
-    has_own_witness,
-    is_half,
-    own_witness,
-    split_after_text,
-    witness_text,
-)
+from .witnesses import MOST_WITNESSES, NEXT, NO_WITNESS, first_witness, split_after_text, witness_text
 
 OF_PART = 1 << 61  # in a key: the answer is that of a part
 OF_BYTE = 1 << 60  # that of the lexer state after a first byte
-OF_BYTES = 1 << 58  # positions of the answers of all first bytes that have any
 TOO_LITTLE = 1  # in place of an answer
 NO_WAY = -1  # in place of a witness
 LISTED = -1  # in place of a token
@@ -59,42 +49,22 @@ def keep_found(owner, head, canon):
     address = ensure(owner, GRAMMAR.tokens, (first + n + 2) * 4) + first * 4
     store_i32(address, head)
     store_i32(address + 4, n)
-    found = ensure(canon, CANON.found, 4)
-    for i in range(n):
-        store_i32(address + 8 + i * 4, load_i32(found + i * 4))
+    copy_bytes(address + 8, canon.found.address, n * 4)
     owner.n_tokens = first + n + 2
     return address
-
-
-@inline
-def _ends_after_character(store, canon, state, split, token):
-    """Whether the lexeme ends after the character in which a token ends, if its guessed end comes."""
-    witness = guess_witness(canon, split, token) if is_half(canon, split) else NO_WITNESS
-    if witness <= NO_WITNESS:
-        return False
-    text = witness_text(canon, witness)
-    while text != 0 and state != DEAD:
-        state = next_state(store, state, text & 0xFF)
-        text >>= 8
-    return state != DEAD and ends_next(store, canon, state)
 
 
 @kernel
 def verdict_inside(store, grammar, canon, reached, after, token, chain):
     """Whether a canonical continuation exists after a token that led to a lexer state, split state and chain.
 
-    CUT where what follows the lexeme decides: lexer states know nothing of it.
+    No byte ends the word at once. CUT where what follows the lexeme decides: lexer states know nothing of it.
     """
-    packed = pack(INSIDE_PLACE, reached)
-    if chain & 1 == 0 and is_safe(store, grammar, canon, packed, after):
-        return FOLLOWS_ON
-    if chain == NO_CHAIN and _ends_after_character(store, canon, reached, after, token):
-        return FOLLOWS_ON if has_own_witness(store, grammar, canon, packed, after, token, chain) else CUT
-    if chain & 1 == 0 and may_leave(store, canon, reached, after):
+    if may_leave(store, canon, reached, after):
         return CUT
-    if chain & 1 == 0 and ends_next(store, canon, reached):
+    if ends_next(store, canon, reached):
         return _verdict_of_end(store, canon, reached, after, token)
-    return late_verdict(store, grammar, canon, canon, packed, after, token, chain)
+    return late_verdict(store, grammar, canon, canon, pack(INSIDE_PLACE, reached), after, token, chain)
 
 
 @kernel
@@ -105,7 +75,7 @@ def _verdict_of_end(store, canon, reached, after, token):
     if load_i64(canon.fits + after * 8) == 0:
         note_missing(canon, after)
         return NEEDS_STATE
-    live = live_ascii(store, canon, reached)
+    live = live_bytes(store, canon, reached)
     for byte in range(128):
         if load_i64(live + 8 * (byte >> 6)) >> (byte & 63) & 1 != 0 and not fits_none(store, canon, after, token, byte):
             return CUT
@@ -135,8 +105,9 @@ def _way_out(store, canon, reached, after, token, chain):
     """
     if may_leave(store, canon, reached, after):
         return NO_WITNESS, store.states[reached].accepts << SPLIT_BITS | after
-    for number in range(MOST_OWN):
-        witness = own_witness(canon, after, token, chain, number)
+    key = first_witness(canon, after, token)
+    for number in range(MOST_WITNESSES if chain == NO_CHAIN else 0):
+        witness = map_get(canon.witnesses, key + number * NEXT)
         if witness < 0:
             break
         state, text = reached, witness_text(canon, witness) if witness > NO_WITNESS else 0
@@ -179,6 +150,28 @@ def _review_trie(store, grammar, canon, state, split, node, n_nodes, depth):
 
 
 @kernel
+def _answer(store, grammar, canon, key, state, split, node, n_nodes, depth):
+    """Address of the answer with a key, or 0: stop. The rest is that of `_review_trie`, which finds a new one.
+
+    It is kept for all grammars if there is room.
+    """
+    known = map_get(canon.inside, key)
+    if known >= 0:
+        return canon.tokens.address + known * 4
+    canon.n_found = canon.n_doubtful = 0
+    _review_trie(store, grammar, canon, state, split, node, n_nodes, depth)
+    if canon.n_missing != 0 or has_stopped(store, grammar):
+        return 0
+    if key < OF_BYTE:  # of several lexer states: tokens whose lexeme ends alike in this one need not in another
+        for i in range(2 * canon.n_doubtful):
+            canon.open_ends[i] = NO_WAY
+    if canon.bytes_used > canon.shared_bytes:
+        return keep_answer(grammar, canon)
+    map_put(canon.inside, key, canon.n_tokens)
+    return keep_answer(canon, canon)
+
+
+@kernel
 def review_all(store, grammar, canon, state, split):
     """Address of an answer (canonical/dead.py) for all tokens of a lexer state with much room; 0: stop, or TOO_LITTLE.
 
@@ -188,42 +181,23 @@ def review_all(store, grammar, canon, state, split):
     if store.states[state].mask_kind != MaskKind.WORDS or n_sure <= canon.longest_token:
         return TOO_LITTLE
     key = store.states[state].mask << 16 | split
-    known = map_get(canon.inside, key)
-    if known >= 0:
-        return canon.tokens.address + known * 4
-    canon.n_found = canon.n_doubtful = 0
-    _review_trie(store, grammar, canon, state, split, 1, subtree_end(store.trie[0]), 0)
-    for i in range(2 * canon.n_doubtful):  # tokens whose lexeme ends alike here need not in another lexer state
-        canon.open_ends[i] = NO_WAY
-    return _share_answer(store, grammar, canon, key)
+    return _answer(store, grammar, canon, key, state, split, 1, subtree_end(store.trie[0]), 0)
 
 
 @kernel
 def review_byte(store, grammar, canon, state, split, byte):
     """As `review_all` for the tokens that begin with a byte; blanks before any key lead to one lexer state."""
     key = OF_BYTE | store.states[next_state(store, state, byte)].anonymous << 24 | split << 8 | byte
-    known = map_get(canon.inside, key)
-    if known >= 0:
-        return canon.tokens.address + known * 4
-    canon.n_found = canon.n_doubtful = 0
     node = load_i32(canon.root_child + byte * 4)
-    _review_trie(store, grammar, canon, state, split, node, subtree_end(store.trie[node]), 0)
-    return _share_answer(store, grammar, canon, key)
+    return _answer(store, grammar, canon, key, state, split, node, subtree_end(store.trie[node]), 0)
 
 
 @kernel
 def review_part(store, grammar, canon, part, state, node, split):
     """As `review_all` for the tokens of a part (subtree_masks.py): below a node, reached in a lexer state."""
     key = OF_PART | part << 16 | split
-    known = map_get(canon.inside, key)
-    if known >= 0:
-        return canon.tokens.address + known * 4
-    canon.n_found = canon.n_doubtful = 0
-    word = store.trie[node]
-    end, depth = subtree_end(word), depth_of(word)
-    anonymous = store.states[state].anonymous
-    _review_trie(store, grammar, canon, anonymous, split, node + 1, end, depth)
-    return _share_answer(store, grammar, canon, key)
+    word, anonymous = store.trie[node], store.states[state].anonymous
+    return _answer(store, grammar, canon, key, anonymous, split, node + 1, subtree_end(word), depth_of(word))
 
 
 @inline
@@ -254,14 +228,3 @@ def keep_answer(owner, canon):
         n += 1
     owner.tokens[position] = n
     return owner.tokens.address + position * 4
-
-
-@kernel
-def _share_answer(store, grammar, canon, key):
-    """Keep the lists in `found` and `doubtful`, if there is room for all grammars; their address, or 0: stop."""
-    if canon.n_missing != 0 or has_stopped(store, grammar):
-        return 0
-    if canon.bytes_used > canon.shared_bytes:
-        return keep_answer(grammar, canon)
-    map_put(canon.inside, key, canon.n_tokens)
-    return keep_answer(canon, canon)

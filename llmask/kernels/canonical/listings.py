@@ -58,11 +58,15 @@ def has_bytes(store, token):
     return load_i32(offsets.address + token * 4) != load_i32(offsets.address + token * 4 + 4)
 
 
+@inline
+def start_of(grammar, configuration):
+    """Place and state of a configuration."""
+    return pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
+
+
 @kernel
 def after_first(store, grammar, configuration, token):
     """Place and state after a token with bytes, by its name if the grammar names it; or REFUSED."""
-    place = grammar.configurations[configuration].parse_state
-    state = grammar.configurations[configuration].state
     if not has_bytes(store, token):
         return REFUSED
     naming = grammar.configurations[configuration].naming
@@ -70,14 +74,13 @@ def after_first(store, grammar, configuration, token):
         target = token_goto(store, grammar, naming - 1, token)
         if target >= 0:
             return pack(target, grammar.rows[row_of(grammar, target)].start)
-    return go_token(store, grammar, pack(place, state), token)
+    return go_token(store, grammar, start_of(grammar, configuration), token)
 
 
 @kernel
 def _find_ends(store, grammar, configuration, first, lists_parts):
     """Read the tokens of `crossing` from `first` on whose ends the walk did not tell, and of parts if asked for."""
-    start = pack(grammar.configurations[configuration].parse_state, grammar.configurations[configuration].state)
-    is_named = names_ordinary(store, grammar, start)
+    is_named = names_ordinary(store, grammar, start_of(grammar, configuration))
     for i in range(first, grammar.n_crossing):
         end, token = grammar.crossing_ends[i], grammar.crossing[i]
         if lists_parts if end == IN_PART else is_named or end < 0:

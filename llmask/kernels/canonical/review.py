@@ -19,40 +19,24 @@ of a short mask.
 """
 
 from ..lexer.states import DEAD
-from ..machine.atomics import store_release
 from ..machine.constants import NO_TOKEN
 from ..machine.jit import inline, kernel
 from ..machine.raw import load_u16
 from ..mask.assemble import KIND_BITS
-from ..mask.cell import ASK, FILTER, LIST, NO_FILTER, CellField
+from ..mask.cell import FILTER, LIST, NO_FILTER, CellField
 from ..mask.configurations import ENDED, OWN_MASK
 from ..mask.crossing import NO_END
 from ..tables.int_lists import append
 from ..tables.kinds import MaskKind
-from ..tables.memory import load_i32, load_i64, load_u8, store_i64
+from ..tables.memory import as_table, load_i32, load_i64, load_u8
 from .chains import NO_CHAIN, chain_after, goes_on, split_after
 from .dead import append_special, consider_again, find_removed, inside_state, known_removed
 from .ends import has_stopped, is_bare, note_missing
 from .following import FOLLOWING_BYTES, base_of, find_following, known_following
 from .inside import keep_found
-from .last_byte import ranked_of
 from .listings import after_first, build_listed_mask, listed_token, listing_of
-from .positions import (
-    P_CONFIGURATION,
-    P_CONTEXT,
-    P_FILTER,
-    before_at,
-    before_of,
-    cell_of,
-    chain_at,
-    chain_of,
-    position_field,
-    position_of,
-    put_position_field,
-    show,
-    split_at,
-    split_of,
-)
+from .positions import before_of, chain_of, keep_position, show_position, split_of
+from .profiles import ranked_of
 from .search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
 from .slots import CANON, REFUSED_SPLIT
 
@@ -93,23 +77,28 @@ def may_have_parts(store, grammar, canon, configuration, context):
 
 
 @inline
+def _finish(cell, kind, may_end, is_cut):
+    """Write what is left of a mask that a cell shows from now on."""
+    fields = as_table(cell)
+    fields[CellField.MAY_END], fields[CellField.IS_CUT] = may_end, is_cut
+    fields[CellField.FILTER] = kind
+
+
+@inline
 def write_parts(canon, cell, split, following, removed):
-    """Write the fields of a mask; `following` 0: at the beginning, `removed` see `find_removed`."""
+    """Have a cell show a mask; `following` 0: at the beginning, `removed` see `find_removed`."""
+    fields = as_table(cell)
     words, pairs, n_pairs, n_ranges = load_i64(canon.following + split * 8), 0, 0, 0
     if following != 0:
         words = base_of(canon, split, following)
         pairs = following + FOLLOWING_BYTES + load_i32(following) * 4
         n_pairs, n_ranges = load_i32(following + 4), load_i32(following + 8)
-    store_i64(cell + 8 * CellField.WORDS, words)
-    store_i64(cell + 8 * CellField.PAIRS, pairs)
-    store_i64(cell + 8 * CellField.N_PAIRS, n_pairs)
-    store_i64(cell + 8 * CellField.RANGES, pairs + n_pairs * 4)
-    store_i64(cell + 8 * CellField.N_RANGES, n_ranges)
-    store_i64(cell + 8 * CellField.RANKED, ranked_of(canon, load_i64(canon.ranks + split * 8)))
-    store_i64(cell + 8 * CellField.REMOVED, removed + 8)
-    store_i64(cell + 8 * CellField.N_REMOVED, load_i32(removed + 4))
-    store_i64(cell + 8 * CellField.MAY_END, load_i64(canon.may_end + split * 8))
-    store_i64(cell + 8 * CellField.IS_CUT, load_i32(removed))
+    fields[CellField.WORDS] = words
+    fields[CellField.PAIRS], fields[CellField.N_PAIRS] = pairs, n_pairs
+    fields[CellField.RANGES], fields[CellField.N_RANGES] = pairs + n_pairs * 4, n_ranges
+    fields[CellField.RANKED] = ranked_of(canon, load_i64(canon.ranks + split * 8))
+    fields[CellField.REMOVED], fields[CellField.N_REMOVED] = removed + 8, load_i32(removed + 4)
+    _finish(cell, FILTER, load_i64(canon.may_end + split * 8), load_i32(removed))
 
 
 @inline
@@ -125,17 +114,16 @@ def show_parts(store, grammar, canon, cell, configuration, context):
     removed = known_removed(grammar, configuration, split)
     if removed == 0:
         return False
-    store_i64(cell + 8 * CellField.CONFIGURATION, configuration)
-    store_i64(cell + 8 * CellField.CONTEXT, context)
+    fields = as_table(cell)
+    fields[CellField.CONFIGURATION], fields[CellField.CONTEXT] = configuration, context
     write_parts(canon, cell, split, following, removed)
-    store_i64(cell + 8 * CellField.FILTER, FILTER)
     return True
 
 
 @kernel
-def _enter(store, grammar, canon, position, token, packed):
+def _enter(store, grammar, canon, context, token, packed):
     """Enter a token that leads to an end in `found` if something follows; its verdict."""
-    split, before, chain = split_at(grammar, position), before_at(grammar, position), chain_at(grammar, position)
+    split, before, chain = split_of(context), before_of(context), chain_of(context)
     after = split_after(canon, split, before, chain, token)
     if after == REFUSED_SPLIT:
         return NOTHING_FOLLOWS
@@ -147,45 +135,45 @@ def _enter(store, grammar, canon, position, token, packed):
 
 
 @kernel
-def _enter_listing(store, grammar, canon, position, configuration):
-    """Enter the tokens of a listing; as `_enter`."""
-    listing, result = listing_of(grammar, configuration), FOLLOWS_ON
+def _enter_listing(store, grammar, canon, configuration, context, listed):
+    """Enter the tokens of the listing of a configuration, `listed`; as `_enter`."""
+    listing, result = listing_of(grammar, listed), FOLLOWS_ON
     for i in range(load_i32(listing)):
         token, packed = listed_token(listing, i)
         if packed == NO_END or is_bare(packed):
-            packed = after_first(store, grammar, position_field(grammar, position, P_CONFIGURATION), token)
+            packed = after_first(store, grammar, configuration, token)
         if packed >= 0:
-            result = max(result, _enter(store, grammar, canon, position, token, packed))
+            result = max(result, _enter(store, grammar, canon, context, token, packed))
     return result
 
 
 @kernel
-def _enter_tokens(store, grammar, canon, position, tokens, n):
+def _enter_tokens(store, grammar, canon, configuration, context, tokens, n):
     """Enter int32[n] tokens at an address; as `_enter`."""
-    configuration = position_field(grammar, position, P_CONFIGURATION)
     result = FOLLOWS_ON
     for i in range(n):
         token = load_i32(tokens + i * 4)
         packed = after_first(store, grammar, configuration, token)
         if packed >= 0:
-            result = max(result, _enter(store, grammar, canon, position, token, packed))
+            result = max(result, _enter(store, grammar, canon, context, token, packed))
     return result
 
 
 @kernel
-def _enter_all(store, grammar, canon, position, is_long):
+def _enter_all(store, grammar, canon, configuration, context, is_long):
     """Put tokens in `found` that may follow, from `doubtful` or a short mask: NEEDS_STATE, CUT or FOLLOWS_ON."""
     canon.n_found = 0
     if is_long:
-        return _enter_tokens(store, grammar, canon, position, canon.doubtful.address, canon.n_doubtful)
-    configuration, result = position_field(grammar, position, P_CONFIGURATION), FOLLOWS_ON
+        tokens, n = canon.doubtful.address, canon.n_doubtful
+        return _enter_tokens(store, grammar, canon, configuration, context, tokens, n)
     anonymous, base = inside_state(store, grammar, configuration), grammar.configurations[configuration].base
+    result = FOLLOWS_ON
     if anonymous != DEAD:
-        tokens = store.token_lists.address + store.states[anonymous].mask * 4
-        result = _enter_tokens(store, grammar, canon, position, tokens, store.states[anonymous].n_tokens)
-    result = max(result, _enter_listing(store, grammar, canon, position, configuration))
+        tokens, n = store.token_lists.address + store.states[anonymous].mask * 4, store.states[anonymous].n_tokens
+        result = _enter_tokens(store, grammar, canon, configuration, context, tokens, n)
+    result = max(result, _enter_listing(store, grammar, canon, configuration, context, configuration))
     if base != 0:
-        result = max(result, _enter_listing(store, grammar, canon, position, base))
+        result = max(result, _enter_listing(store, grammar, canon, configuration, context, base))
     return result
 
 
@@ -195,40 +183,20 @@ def _missing(store, grammar):
     return STOPPED if has_stopped(store, grammar) else STATE_MISSING
 
 
-@inline
-def _put(grammar, position, field, value):
-    put_position_field(grammar, position, field - CellField.CONFIGURATION, value)
-
-
-@inline
-def _finish(grammar, position, kind):
-    """Write the last field of a position, which other threads may look at from now on."""
-    store_release(cell_of(grammar, position) + CellField.FILTER * 8, kind)
-
-
 @kernel
-def review(store, grammar, canon, position):
-    """Find the mask of a position: DONE, or what is missing."""
-    if position_field(grammar, position, P_FILTER) != ASK:
-        return DONE
-    canon.n_missing = 0
-    configuration = position_field(grammar, position, P_CONFIGURATION)
-    build_listed_mask(store, grammar, configuration)
-    if has_stopped(store, grammar):
-        return STOPPED
+def _review(store, grammar, canon, cell, configuration, context):
+    """As `review_cell` where the place is not known and its mask is not put together from parts alone."""
     if configuration == ENDED:
-        _put(grammar, position, CellField.MAY_END, 1)
-        _finish(grammar, position, NO_FILTER)
+        _finish(cell, NO_FILTER, 1, 0)
         return DONE
-    split = split_at(grammar, position)
+    split = split_of(context)
     if load_i64(canon.fits + split * 8) == 0:
         note_missing(canon, split)
         return STATE_MISSING
     is_long = has_long_mask(store, grammar, configuration)
     is_partial = load_u8(canon.is_partial + split) != 0
-    must_go_on = chain_at(grammar, position) & 1 != 0
-    if is_long and not is_partial and not must_go_on:
-        return _review_long(store, grammar, canon, position)
+    if is_long and not is_partial and chain_of(context) & 1 == 0:
+        return _review_long(store, grammar, canon, cell, configuration, context)
     canon.n_doubtful = 0
     if is_long:
         for kind in range(canon.n_continuing if is_partial else canon.n_kinds):
@@ -236,21 +204,16 @@ def review(store, grammar, canon, position):
                 token = load_i32(canon.kind_tokens + i * 4)
                 if is_partial or goes_on(canon, split, token):
                     append(canon, CANON.doubtful, CANON.n_doubtful, token)
-    return _review_each(store, grammar, canon, position, is_long)
+    return _review_each(store, grammar, canon, cell, configuration, context, is_long)
 
 
 @kernel
-def _review_each(store, grammar, canon, position, is_long):
-    """Find the mask of a position token by token: from `doubtful`, or from a short mask."""
-    configuration = position_field(grammar, position, P_CONFIGURATION)
-    split, chain = split_at(grammar, position), chain_at(grammar, position)
-    found = _enter_all(store, grammar, canon, position, is_long)
-    if found == NEEDS_STATE:
+def _review_each(store, grammar, canon, cell, configuration, context, is_long):
+    """Find a mask token by token: from `doubtful`, or from a short mask."""
+    found = _enter_all(store, grammar, canon, configuration, context, is_long)
+    if found == NEEDS_STATE or has_stopped(store, grammar):
         return _missing(store, grammar)
-    is_cut = 1 if found == CUT else 0
-    if has_stopped(store, grammar):
-        return STOPPED
-    may_end = load_i64(canon.may_end + split * 8) != 0 and chain & 1 == 0
+    may_end = load_i64(canon.may_end + split_of(context) * 8) != 0 and chain_of(context) & 1 == 0
     if may_end and grammar.configurations[configuration].accepts != 0:
         for i in range(store.n_eos):
             append(canon, CANON.found, CANON.n_found, store.eos[i])
@@ -258,16 +221,11 @@ def _review_each(store, grammar, canon, position, is_long):
         append_special(store, grammar, canon, configuration)
     n = canon.n_found
     if n == 0:
-        _put(grammar, position, CellField.MAY_END, 1)
-        _put(grammar, position, CellField.IS_CUT, 1)
-        _finish(grammar, position, NO_FILTER)
+        _finish(cell, NO_FILTER, 1, 1)
         return DONE
-    address = keep_found(grammar, 0, canon)
-    _put(grammar, position, CellField.PAIRS, address + 8)
-    _put(grammar, position, CellField.N_PAIRS, n)
-    _put(grammar, position, CellField.MAY_END, may_end)
-    _put(grammar, position, CellField.IS_CUT, is_cut)
-    _finish(grammar, position, LIST)
+    fields = as_table(cell)
+    fields[CellField.PAIRS], fields[CellField.N_PAIRS] = keep_found(grammar, 0, canon) + 8, n
+    _finish(cell, LIST, 1 if may_end else 0, 1 if found == CUT else 0)
     return DONE
 
 
@@ -303,10 +261,9 @@ def _find_parts(store, grammar, canon, configuration, split, before):
 
 
 @kernel
-def _review_long(store, grammar, canon, position):
+def _review_long(store, grammar, canon, cell, configuration, context):
     """Find what is taken out of a mask of many tokens."""
-    configuration = position_field(grammar, position, P_CONFIGURATION)
-    split, before, chain = split_at(grammar, position), before_at(grammar, position), chain_at(grammar, position)
+    split, before, chain = split_of(context), before_of(context), chain_of(context)
     missing = _find_parts(store, grammar, canon, configuration, split, before)
     if missing != DONE:
         return missing
@@ -318,37 +275,35 @@ def _review_long(store, grammar, canon, position):
     removed = find_removed(store, grammar, canon, configuration, split)
     _list_again(canon, split, before, chain, mixed, n_mixed)
     if canon.n_doubtful != 0:
-        context = position_field(grammar, position, P_CONTEXT)
         found = consider_again(store, grammar, canon, configuration, context, removed, n_mixed)
         if found == NEEDS_STATE or has_stopped(store, grammar):
             return _missing(store, grammar)
         removed = keep_found(grammar, 1 if found == CUT else 0, canon)
-    write_parts(canon, cell_of(grammar, position), split, following, removed)
+    write_parts(canon, cell, split, following, removed)
     if is_lone:
-        _put(grammar, position, CellField.WORDS, load_i64(canon.lone_following + split * 8))
-    _finish(grammar, position, FILTER)
+        as_table(cell)[CellField.WORDS] = load_i64(canon.lone_following + split * 8)
     return DONE
 
 
 @kernel
 def review_cell(store, grammar, canon, cell):
     """Have a cell show the mask of its configuration after its context: DONE, or what is missing."""
-    configuration, context = load_i64(cell + 8 * CellField.CONFIGURATION), load_i64(cell + 8 * CellField.CONTEXT)
+    fields = as_table(cell)
+    configuration, context = fields[CellField.CONFIGURATION], fields[CellField.CONTEXT]
     build_listed_mask(store, grammar, configuration)
     if has_stopped(store, grammar):
         return STOPPED
+    canon.n_missing = 0
     is_shared = canon.bytes_used <= canon.shared_bytes  # otherwise parts are not remembered, but positions are
     if is_shared and may_have_parts(store, grammar, canon, configuration, context):
-        canon.n_missing = 0
-        split, before = split_of(context), before_of(context)
-        missing = _find_parts(store, grammar, canon, configuration, split, before)
+        missing = _find_parts(store, grammar, canon, configuration, split_of(context), before_of(context))
         if missing != DONE:
             return missing
         if show_parts(store, grammar, canon, cell, configuration, context):
             return DONE
-    position = position_of(grammar, configuration, context)
-    if has_stopped(store, grammar):
-        return STOPPED
-    missing = review(store, grammar, canon, position)
-    show(grammar, cell, position)
+    if show_position(grammar, cell, configuration, context):
+        return DONE
+    missing = _review(store, grammar, canon, cell, configuration, context)
+    if missing == DONE:
+        keep_position(grammar, cell)
     return missing

@@ -9,11 +9,10 @@ without one are searched further, breadth first:
     "na", and "m" leads to "e" only, which merges with "m": there is no continuation
 
 An *end* is a place with a lexer state. What a search found is remembered as the verdict of an end, a split state and
-the token before them; one search gives verdicts for all tokens that it exhausts. A continuation of up to seven bytes,
-with the split state after it where the word may end, is also remembered as a *witness* for its split state, token and
-chain (canonical/chains.py): in other places it is tried first, which is how a string with room for 49 characters
-learns from one with room for 50. One that can follow whatever the token before is, is remembered for all tokens:
-after blanks `" true"` before a boolean, `" {"` before an object.
+the token before them; one search gives verdicts for all tokens that it exhausts. That takes as long as it saves, but
+fewer searches are given up (2 of 27,974 positions, 9 without). A continuation of up to seven bytes, with the split
+state after it where the word may end, is also remembered as a *witness* (canonical/witnesses.py): in other places it is
+tried first.
 
 From a bare row (mask/crossing.py) a search goes where all records lead; if some lead elsewhere, or the text may
 end after some, a search that finds nothing is not certain.
@@ -25,9 +24,8 @@ once, and a place asks only whether it takes a character after the line end.
 A special token that the grammar names ends the text. Tokens with bytes that it names are not searched: where one may
 come, nothing found is a search that was given up.
 
-The tokens that may come next are found by a walk over the trie that visits live children only. Few bytes are live as a
-rule, in a name one, where a node of the trie has up to 200 children. So the children of a node with many are compared
-with the live bytes of the lexer state, 1 ns each, before one is stepped to, 10 ns.
+The tokens that may come next are found by a walk over the trie. Few first bytes are live as a rule, in a name one: the
+children of the root are compared with the live bytes of the lexer state, 1 ns each, before one is stepped to, 10 ns.
 
 In: tables, an end, a split state, a token. Out: verdicts; `memo` is the grammar's table, or for lexer states the table
 of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
@@ -35,41 +33,28 @@ of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
 
 from ..lexer.states import DEAD, next_state
 from ..machine.jit import inline, kernel
-from ..tables.grammar_layout import GRAMMAR
-from ..tables.interning import map_get
+from ..tables.interning import MISSING, map_get, map_put
 from ..tables.memory import ensure, get_u8, load_i32, load_i64, load_u8, store_i64
 from ..vocabulary.trie_words import subtree_end, token_of
-from .chains import NO_CHAIN, chain_after, look_up, split_after
+from .chains import NO_CHAIN, chain_after, split_after
 from .ends import (
     INSIDE_PLACE,
     MAY_STOP,
     NO_BYTE,
-    end_of,
     go,
     has_stopped,
     is_bare,
     is_safe,
-    live_ascii,
+    live_bytes,
     live_word,
     might_stop,
     names_ordinary,
     note_missing,
-    remember,
     safe_byte,
     state_after_lexeme,
 )
 from .slots import CANON, REFUSED_SPLIT
-from .witnesses import (
-    ANY_TOKEN,
-    MOST_BYTES,
-    MOST_CHAINS,
-    MOST_COMMON,
-    MOST_OWN,
-    enter_witness,
-    has_common_witness,
-    has_own_witness,
-    witness_key,
-)
+from .witnesses import MOST_BYTES, enter_witness, has_witness, witness_key
 
 # verdicts
 NOTHING_FOLLOWS = 0
@@ -84,11 +69,21 @@ LEAVES = 0x400  # the search ends without a verdict
 DECIDED = FOUND_ONE | LEAVES
 
 FRAME = 7  # int64 of `search_walk`: an end, the next child of its node, the end of these, the bytes that are looked at
-FEW_CHILDREN = 8
 MOST_ENDING = 4
 MOST_ASKED = 1024  # nodes of the trie below a byte
 ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
 MOST_ENTRIES = 128
+
+
+@kernel
+def end_of(memo, packed):
+    """Number of an end."""
+    known = map_get(memo.ends_of_text, packed)
+    if known >= 0:
+        return known
+    fresh = memo.ends_of_text.count
+    map_put(memo.ends_of_text, packed, fresh)
+    return fresh
 
 
 @inline
@@ -108,13 +103,25 @@ def write_entry(canon, n, packed, split, token, chain, before, end):
 
 
 @inline
-def note_verdict(canon, memo, entry, found):
+def known_verdict(memo, end, split, token, chain):
+    """What was found before, or MISSING; tokens in a chain are not remembered."""
+    return map_get(memo.verdicts, verdict_key(end, split, token)) if chain == NO_CHAIN else MISSING
+
+
+@kernel
+def note_verdict(canon, memo, end, split, token, chain, found):
+    """Remember what was found, unless that is known or the table of split states has grown too large."""
+    is_new = known_verdict(memo, end, split, token, chain) == MISSING
+    if chain == NO_CHAIN and is_new and memo.bytes_used <= canon.shared_bytes:
+        map_put(memo.verdicts, verdict_key(end, split, token), found)
+
+
+@inline
+def note_entry(canon, memo, entry, found):
     """Remember what was found for an entry of the queue."""
     at = canon.queue.address + entry * ENTRY * 8
-    if load_i64(at + 24) == NO_CHAIN:
-        key = verdict_key(load_i64(at + 40), load_i64(at + 8), load_i64(at + 16))
-        if map_get(memo.verdicts, key) < 0:
-            remember(canon, memo, GRAMMAR.verdicts, key, found)
+    end, split, token, chain = load_i64(at + 40), load_i64(at + 8), load_i64(at + 16), load_i64(at + 24)
+    note_verdict(canon, memo, end, split, token, chain, found)
 
 
 @kernel
@@ -122,8 +129,7 @@ def note_witness(store, canon, entry, token, after):
     """Remember the text from the first entry over `entry` and a token to a split state, if it is short."""
     queue = canon.queue.address
     offsets, data = store.token_offsets.address, store.token_data.address
-    split, chain = load_i64(queue + 8), load_i64(queue + 24)
-    if chain >= MOST_CHAINS:
+    if load_i64(queue + 24) != NO_CHAIN:
         return
     text, n_bytes = 0, 0
     while True:
@@ -139,10 +145,7 @@ def note_witness(store, canon, entry, token, after):
             break
         token = load_i64(queue + entry * ENTRY * 8 + 16)
         entry = load_i64(queue + entry * ENTRY * 8 + 32)
-    key, most = witness_key(split, load_i64(queue + 16), chain), MOST_OWN
-    if chain == NO_CHAIN and look_up(canon, CANON.fits, split, token) == look_up(canon, CANON.breaks, split, token):
-        key, most = witness_key(split, ANY_TOKEN, NO_CHAIN), MOST_COMMON
-    enter_witness(canon, key, most, text, after)
+    enter_witness(canon, witness_key(load_i64(queue + 8), load_i64(queue + 16)), text, after)
 
 
 @inline
@@ -156,7 +159,7 @@ def may_leave(store, canon, state, split):
 @inline
 def ends_next(store, canon, state):
     """Whether each byte that may come next, few ones, ends the lexeme."""
-    low, high = load_i64(live_ascii(store, canon, state)), load_i64(live_ascii(store, canon, state) + 8)
+    low, high = load_i64(live_bytes(store, canon, state)), load_i64(live_bytes(store, canon, state) + 8)
     n = 0
     for byte in range(128):
         if (low if byte < 64 else high) >> (byte & 63) & 1 != 0:
@@ -176,9 +179,9 @@ def _write_frame(store, grammar, canon, frame, packed, node):
     store_i64(frame + 16, end)
     for word in range(4):
         store_i64(frame + 24 + 8 * word, -1)
-    if node == 0 or (end - first > FEW_CHILDREN and not is_bare(packed)):
+    if node == 0:
         state, outer = packed & 0xFFFFFFFF, state_after_lexeme(store, grammar, packed)
-        for word in range(4 if node == 0 else 2):  # below the root children that are not ASCII are few
+        for word in range(4):
             store_i64(frame + 24 + 8 * word, live_word(store, canon, state, outer, word))
 
 
@@ -217,9 +220,7 @@ def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
             note_witness(store, canon, entry, token, after)
             return n_entries | LEAVES  # what follows the lexeme decides, so looking further here is of no use
     end = end_of(memo, reached)
-    known = -1
-    if following == NO_CHAIN:
-        known = map_get(memo.verdicts, verdict_key(end, after, token))
+    known = known_verdict(memo, end, after, token, following)
     if known == FOLLOWS_ON:
         return n_entries | FOUND_ONE
     if known == NOTHING_FOLLOWS:
@@ -298,33 +299,23 @@ def verdict(store, grammar, canon, memo, packed, split, token, chain):
 @kernel
 def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
     """As `verdict` where no character that may come next ends the word for certain."""
-    if chain == NO_CHAIN and has_common_witness(store, grammar, canon, packed, split):
+    if chain == NO_CHAIN and has_witness(store, grammar, canon, packed, split, token):
         return FOLLOWS_ON
-    if has_own_witness(store, grammar, canon, packed, split, token, chain):
-        return FOLLOWS_ON
-    return searched_verdict(store, grammar, canon, memo, packed, split, token, chain)
-
-
-@kernel
-def searched_verdict(store, grammar, canon, memo, packed, split, token, chain):
-    """As `late_verdict` where no witness can follow, or the token is in a chain."""
     end = end_of(memo, packed)
-    key = verdict_key(end, split, token)
-    if chain == NO_CHAIN:
-        known = map_get(memo.verdicts, key)
-        if known >= 0:
-            return known
+    found = known_verdict(memo, end, split, token, chain)
+    if found != MISSING:
+        return found
     found = _search(store, grammar, canon, memo, packed, end, split, token, chain)
     if has_stopped(store, grammar):
         return NEEDS_STATE
-    if chain == NO_CHAIN and found != NEEDS_STATE and map_get(memo.verdicts, key) < 0:
-        remember(canon, memo, GRAMMAR.verdicts, key, found)
+    if found != NEEDS_STATE:
+        note_verdict(canon, memo, end, split, token, chain, found)
     return found
 
 
 @kernel
 def _search(store, grammar, canon, memo, packed, end, split, token, chain):
-    """The search itself: a verdict; what was exhausted on the way is remembered."""
+    """As `late_verdict` where nothing is known; what was exhausted on the way is remembered."""
     ensure(canon, CANON.queue, MOST_ENTRIES * ENTRY * 8)
     write_entry(canon, 0, packed, split, token, chain, -1, end)
     canon.is_open = 0
@@ -350,7 +341,7 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
         budget, n_entries = found >> 16, found & (2 * MOST_ENTRIES - 1)
         if found & FOUND_ONE != 0:
             while entry > 0:
-                note_verdict(canon, memo, entry, FOLLOWS_ON)
+                note_entry(canon, memo, entry, FOLLOWS_ON)
                 entry = load_i64(canon.queue.address + entry * ENTRY * 8 + 32)
             return FOLLOWS_ON
         if found & LEAVES != 0 or budget == 0:
@@ -362,5 +353,5 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
     if is_cut or canon.is_open != 0 or grammar.is_uncertain != 0:
         return CUT
     for entry in range(1, n_entries):
-        note_verdict(canon, memo, entry, NOTHING_FOLLOWS)
+        note_entry(canon, memo, entry, NOTHING_FOLLOWS)
     return NOTHING_FOLLOWS

@@ -13,7 +13,6 @@ from ..tables.grammar_layout import GRAMMAR
 REFUSED_SPLIT = 0xFFFF  # no split state: the token may not follow
 LINE_BYTES = 64  # of the processor's cache
 NO_RUN = -1
-ODD_KIND = 1 << 16
 
 CANON = Slots(
     *("split states", GRAMMAR.n_slots),
@@ -57,7 +56,6 @@ CANON = Slots(
     run_end="",
     tree_first="int32[n]: the tree below a token in `order`",
     order="int32[n]: tokens",
-    order_kinds="int32[n]: kinds of these, + ODD_KIND",
     n_order="",
     odd="int32[...]: tokens that are asked for one by one, see pairs.py",
     odd_first="int32[n + 1]: the tokens for merges with token t lie from entry t on",
@@ -72,13 +70,12 @@ CANON = Slots(
     # --- found so far
     pair_lists=Array(64, "[n]: of a split state the address of int32[n_vocab], or 0: of a last token a list"),
     n_pair_lists="split states outside of characters",
-    byte_masks=Map("split state, byte, runs -> mask in tokens, see last_byte.py"),
-    profiles=Map("split state, byte -> runs in tokens, see last_byte.py"),
-    witnesses=Map("split state, token, chain -> a text that can follow, see witnesses.py"),
+    byte_masks=Map("split state, byte, runs -> mask in tokens, see profiles.py"),
+    profiles=Map("split state, token -> runs in tokens, see profiles.py"),
+    witnesses=Map("split state, token -> a text that can follow, see witnesses.py"),
     inside=Map("mask, lexer state or part, split state -> tokens, see inside.py"),
     answers=Array(64, "of the mask in progress, see dead.py"),
-    live_ascii=Array(64, "[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes"),
-    live_high=Array(64, "the same for the other bytes"),
+    live=Array(64, "[n_states, LIVE_FIELDS]: 1 when known, the bytes that a lexer state takes"),
     # --- scratch
     queue=Array(64, "[MOST_ENTRIES, ENTRY]"),
     walk=Array(64, "places and states on the way through the trie"),
@@ -91,11 +88,9 @@ CANON = Slots(
     again=Array(32, "[n_words]: bits of `doubtful`, see dead.py"),
     candidates=Array(32, "tokens"),
     n_candidates="",
-    runs=Array(32, "[..., 2]"),
-    byte_limit="see list_runs_above in pairs.py",
-    last_byte="",
+    ranges=Array(32, "int32[..., 2]: parts of the list in `ranks`, see following.py"),
+    n_ranges="numbers in it",
     text_room=Array(8, "bytes"),
-    pair_memo=Array(64, "[MEMO_PAIRS], see pairs.py"),
 )
 CANON_POOLS = (CANON.pair_lists, CANON.n_pair_lists)
 CANON_BLOCKS = (

@@ -18,7 +18,7 @@ from .chains import NO_CHAIN, chain_after, look_up, split_after
 from .ends import has_stopped
 from .following import is_ranged
 from .listings import has_bytes
-from .positions import before_of, chain_of, context_of, known_position, show, split_of
+from .positions import before_of, chain_of, context_of, show_position, split_of
 from .review import DONE, STOPPED, review_cell, show_parts
 from .slots import CANON, REFUSED_SPLIT
 
@@ -57,10 +57,8 @@ def _context_after(canon, cell, token):
 @inline
 def _show_known(store, grammar, canon, cell, configuration, context):
     """Have a cell show a configuration after a context; False: its mask is not known."""
-    if show_parts(store, grammar, canon, cell, configuration, context):
-        return True
-    position = known_position(grammar, configuration, context)
-    return position >= 0 and show(grammar, cell, position)
+    is_shown = show_parts(store, grammar, canon, cell, configuration, context)
+    return is_shown or show_position(grammar, cell, configuration, context)
 
 
 @inline

@@ -1,9 +1,7 @@
 """Witnesses: short texts that can follow a token and then end the word, tried at other places before a search.
 
-A search that finds a continuation of up to seven bytes remembers it for its split state, token and chain, which is how
-a string with room for 49 characters learns from one with room for 50. One that can follow
-whatever the token before is, is remembered for all tokens: after blanks `" true"` before a boolean, `" {"` before an
-object.
+A search that finds a continuation of up to seven bytes remembers it for its split state and token, which is how a
+string with room for 49 characters learns from one with room for 50. Tokens in a chain (canonical/chains.py) have none.
 
 A token that ends inside of a character has a guessed one. There are 1,081 such tokens in Llama 3, and 40,000 split
 states inside of characters. Nearly always single bytes can complete the character, and a plain one after it ends the
@@ -18,7 +16,6 @@ from ..machine.jit import inline, kernel
 from ..machine.raw import load_u32
 from ..tables.interning import map_get, map_put
 from ..tables.memory import as_table, ensure, load_i32, load_i64, load_u8, reserve, store_u8
-from .chains import NO_CHAIN
 from .ends import go, is_safe
 from .pairs import is_fitting
 from .slots import CANON
@@ -27,18 +24,15 @@ from .split import FITS, N_PARTIAL, N_PARTIAL_SHIFT, PARTIAL_MARK, ROW, STATE_FI
 NO_WITNESS = 0
 MOST_BYTES = 7  # of a witness
 NEXT = 1 << 37  # added to the key of a witness: one for places where those before do not hold
-MOST_CHAINS = 1 << 22  # that have witnesses
-MOST_OWN = 6  # of a token
-ANY_TOKEN = (1 << 21) - 1  # in the key of a witness for all tokens; there may be MOST_COMMON of a split state
-MOST_COMMON = 16
+MOST_WITNESSES = 6  # of a split state and token
 FIRST_CONTINUING, END_CONTINUING = 0x80, 0xC0
 SEPARATORS = 0xE280  # the first bytes of U+2028 and U+2029, which are no plain characters
 
 
 @inline
-def witness_key(split, token, chain):
-    """Key of the first witness of a token that led to a split state and a chain, one below MOST_CHAINS."""
-    return (chain << 41) | (split << 21) | token
+def witness_key(split, token):
+    """Key of the first witness of a token that led to a split state."""
+    return (split << 21) | token
 
 
 @inline
@@ -103,7 +97,7 @@ def _complete(canon, text, n, token, byte):
 @kernel
 def guess_witness(canon, split, token):
     """A witness of plain characters for a token that led to a split state inside of a character, or NO_WITNESS."""
-    key = witness_key(split, token, NO_CHAIN)
+    key = witness_key(split, token)
     known = map_get(canon.witnesses, key)
     if known >= 0:
         return known
@@ -125,9 +119,9 @@ def guess_witness(canon, split, token):
 
 
 @inline
-def enter_witness(canon, key, most, text, after):
-    """Remember a text of a split state and token, or ANY_TOKEN, unless it is known or there are `most`."""
-    while most > 0:
+def enter_witness(canon, key, text, after):
+    """Remember a text of a split state and token, unless it is known or there are enough."""
+    for _ in range(MOST_WITNESSES):
         known = map_get(canon.witnesses, key)
         if known < 0:
             if canon.bytes_used <= canon.shared_bytes:
@@ -135,17 +129,15 @@ def enter_witness(canon, key, most, text, after):
             return
         if known > NO_WITNESS and witness_text(canon, known) == text:
             return
-        key, most = key + NEXT, most - 1
+        key += NEXT
 
 
 @kernel
-def own_witness(canon, split, token, chain, number):
-    """The witness of a number of a token that led to a split state and a chain; negative: there are fewer."""
-    if chain >= MOST_CHAINS:
-        return -1
-    if number == 0 and chain == NO_CHAIN and is_half(canon, split):
-        return guess_witness(canon, split, token)
-    return map_get(canon.witnesses, witness_key(split, token, chain) + number * NEXT)
+def first_witness(canon, split, token):
+    """Key of the first witness of a token that led to a split state; inside of a character one is guessed."""
+    if is_half(canon, split):
+        guess_witness(canon, split, token)
+    return witness_key(split, token)
 
 
 @kernel
@@ -163,22 +155,11 @@ def can_follow(store, grammar, canon, packed, witness):
 
 
 @kernel
-def has_own_witness(store, grammar, canon, packed, split, token, chain):
-    """Whether a witness that is known for a token and chain can follow."""
-    for number in range(MOST_OWN):
-        witness = own_witness(canon, split, token, chain, number)
-        if witness < 0:
-            return False
-        if can_follow(store, grammar, canon, packed, witness):
-            return True
-    return False
-
-
-@kernel
-def has_common_witness(store, grammar, canon, packed, split):
-    """Whether a witness that is known for all tokens can follow."""
-    for number in range(MOST_COMMON):
-        witness = map_get(canon.witnesses, witness_key(split, ANY_TOKEN, NO_CHAIN) + number * NEXT)
+def has_witness(store, grammar, canon, packed, split, token):
+    """Whether a witness that is known for a token can follow."""
+    key = first_witness(canon, split, token)
+    for number in range(MOST_WITNESSES):
+        witness = map_get(canon.witnesses, key + number * NEXT)
         if witness < 0:
             return False
         if can_follow(store, grammar, canon, packed, witness):

@@ -33,7 +33,7 @@ from numba.core.typing.templates import (
 from numba.extending import infer_getattr, intrinsic, typeof_impl
 
 from .prebuilt import CHECK_BOUNDS
-from .records import DECLARED, Array, Declared, Family, Kind, KindMeta, Lists, Map, Record, Slots
+from .records import DECLARED, Array, Declared, Family, Kind, KindMeta, Record, Slots
 
 _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _FLOATS = {32: ir.FloatType(), 64: ir.DoubleType()}
@@ -428,19 +428,3 @@ def item_bytes(typingctx: Any, block: Any) -> Any:
         return _I64(signature.args[0].item_bytes)
 
     return types.int64(block), codegen
-
-
-def _make_family_at(family: type[Family]) -> Any:
-    @intrinsic
-    def family_at(typingctx: Any, table: Any, slot: Any) -> Any:
-        """The lists, or the map, whose first slot has a number."""
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return cgutils.pack_struct(builder, args)
-
-        return _FamilyType(family)(TABLE, types.int64), codegen
-
-    return family_at
-
-
-lists_at, map_at = _make_family_at(Lists), _make_family_at(Map)

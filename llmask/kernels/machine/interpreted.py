@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .records import Lists, Map, load, store
-from .views import BlockView, FamilyView, TableView
+from .records import load, store
+from .views import BlockView, TableView
 
 __all__ = ["door", "intrinsic", "types"]
 
@@ -162,14 +162,6 @@ def loaded_again(block: BlockView) -> BlockView:
 
 def item_bytes(block: BlockView) -> int:
     return block.item_bytes
-
-
-def lists_at(table: TableView, slot: int) -> FamilyView:
-    return FamilyView(table, slot, Lists.parts)
-
-
-def map_at(table: TableView, slot: int) -> FamilyView:
-    return FamilyView(table, slot, Map.parts)
 
 
 # --- numbers of 64 bits

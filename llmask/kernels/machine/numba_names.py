@@ -15,7 +15,7 @@ from typing import Any
 
 from .prebuilt import DOORS, INTERPRETED
 
-__all__ = ["TABLE", "intrinsic", "ir", "item_bytes", "lists_at", "loaded_again", "map_at", "primitive", "types"]
+__all__ = ["TABLE", "intrinsic", "ir", "item_bytes", "loaded_again", "primitive", "types"]
 
 
 class _Nothing:
@@ -50,7 +50,6 @@ else:
 
 TABLE = _fields.TABLE
 item_bytes, loaded_again = _fields.item_bytes, _fields.loaded_again
-lists_at, map_at = _fields.lists_at, _fields.map_at
 
 
 def primitive(signature: str, name: str | None = None) -> Callable[[Callable[..., Any]], Any]:

@@ -5,10 +5,8 @@ In: tables, an operation and its numbers. Out: see tables/operations.py.
 
 from ..lexeme_masks.slices import count_characters, write_rest
 from ..machine.jit import kernel
-from ..machine.numba_names import lists_at
 from ..parser.load_rules import load_rules
 from ..parser.token_terminals import named_ranges
-from ..tables.interning import list_item, list_length
 from ..tables.memory import has_stopped, load_i64
 from ..tables.operations import Operation
 from ..values.called_rules import init_sets, put_late, put_variant
@@ -30,14 +28,6 @@ def _load(store, grammar, data):
         return result
     init_configurations(grammar)
     return first_configuration(store, grammar)
-
-
-@kernel
-def _read(lists, number, data):
-    n = list_length(lists, number)
-    for i in range(min(n, data.shape[0])):
-        data[i] = list_item(lists, number, i)
-    return n
 
 
 @kernel
@@ -79,8 +69,6 @@ def run(store, grammar, operation, a, b, c, data):
         put_variant(grammar, a, b, c)
     if operation == Operation.PUT_LATE:
         put_late(grammar, a, b)
-    if operation == Operation.READ_LIST:
-        return _read(lists_at(grammar, a), b, data)
     if operation == Operation.COUNT_CHARACTERS:
         count_characters(store, a, data)
     if operation == Operation.WRITE_REST:

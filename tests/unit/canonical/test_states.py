@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.canonical.neighbours import MERGED
 from llmask.canonical.states import SplitStates, split_states_of
 from llmask.kernels.canonical.slots import REFUSED_SPLIT
 from llmask.vocabulary.patterns import PATTERNS
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.reference.definition import read_mask
-from tests.unit.canonical.test_neighbours import stand_apart
+from tests.unit.canonical.test_neighbours import step
 
 
 @pytest.fixture(scope="module")
@@ -21,25 +20,11 @@ def states() -> SplitStates:
     return SplitStates(llmask.Tokenizer.default())
 
 
-def step(states: SplitStates, state: int, before: int | None, token: int) -> int:
-    """State after one more token."""
-    tok = llmask.Tokenizer.default()
-    tables = states.tables(state)
-    kind = int(states.kinds.of_token[token])
-    if kind >= len(tables.fitting):
-        return REFUSED_SPLIT
-    fitting, breaking = int(tables.fitting[kind]), int(tables.breaking[kind])
-    if fitting == breaking or before is None:
-        return fitting
-    assert states.uses[before] == states.uses[token] == MERGED
-    return fitting if stand_apart(tok, before, token) else breaking
-
-
 def after(states: SplitStates, text: str) -> int:
     """State after the encoding of a text."""
-    state, before = states.start, None
-    for token in llmask.Tokenizer.default().encode(text):
-        state, before = step(states, state, before, token), token
+    state, before, tok = states.start, None, llmask.Tokenizer.default()
+    for token in tok.encode(text):
+        state, before = step(tok, states, state, before, token), token
         assert state != REFUSED_SPLIT
     return state
 
@@ -63,11 +48,11 @@ def test_characters_that_end_the_word(states: SplitStates, text: str, ends: str)
 def test_a_pair_that_must_be_split(states: SplitStates) -> None:
     tok = llmask.Tokenizer.default()
     three, one = tok.encode("   ")[0], tok.encode(" ")[0]
-    state = step(states, states.start, None, three)
-    state = step(states, state, three, one)
+    state = step(tok, states, states.start, None, three)
+    state = step(tok, states, state, three, one)
     assert state != REFUSED_SPLIT
-    assert step(states, state, one, tok.encode("1")[0]) != REFUSED_SPLIT
-    assert step(states, state, one, one) == REFUSED_SPLIT
+    assert step(tok, states, state, one, tok.encode("1")[0]) != REFUSED_SPLIT
+    assert step(tok, states, state, one, one) == REFUSED_SPLIT
     assert not states.may_end[state]
 
 

@@ -13,8 +13,6 @@ import pytest
 import llmask
 from llmask import debug
 from llmask.compiling.made_grammar import MadeGrammar
-from llmask.kernels.tables import grammar_layout
-from llmask.kernels.tables.operations import Operation
 from llmask.store.store import Store
 from tests.exhaustive.grammars import random_world
 from tests.exhaustive.test_grammars import EOS, SPECIAL, TOKENS
@@ -73,9 +71,9 @@ CASES = [(name, "greedy") for name in LISTS] + [(name, "exact") for name in EXAC
 
 def sizes(grammar: Any) -> tuple[int, int]:
     """Rows, links included; and the numbers that stand in them: items, scans and waits."""
-    run, n_rows = grammar.generation.run, debug.n_rows(grammar)
-    n_items = sum(run(Operation.READ_LIST, grammar_layout.GRAMMAR.kernels, row) for row in range(n_rows))
-    return n_rows, n_items + grammar.table.view.n_row_entries
+    view, n_rows = grammar.table.view, debug.n_rows(grammar)
+    n_items = sum(view.kernels.records[row].length for row in range(n_rows))
+    return n_rows, n_items + view.n_row_entries
 
 
 def read(tokenizer: Any, name: str, lexer: str, n: int) -> tuple[Any, tuple[int, int]]:
