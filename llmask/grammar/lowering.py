@@ -51,6 +51,7 @@ from llmask.grammar.expressions import (
 from llmask.grammar.inclusion import include
 from llmask.grammar.kinds import RuleId, StateId
 from llmask.grammar.rules import Rules
+from llmask.grammar.tails import reached
 from llmask.grammar.token_ranges import token_node
 from llmask.work import spend
 
@@ -82,14 +83,11 @@ def derives_empty(
 
 def reachable_rules(grammar: Grammar) -> set[str]:
     """Rules that a derivation from the start rule may use."""
-    found = {grammar.start}
-    waiting = [grammar.start]
-    while waiting:
-        for leaf in leaves(grammar.rules[waiting.pop()]):
-            if isinstance(leaf, (Reference, Call)) and leaf.name not in found:
-                found.add(leaf.name)
-                waiting.append(leaf.name)
-    return found
+
+    def used_by(name: str) -> list[str]:
+        return [leaf.name for leaf in leaves(grammar.rules[name]) if isinstance(leaf, (Reference, Call))]
+
+    return set(reached([grammar.start], used_by))
 
 
 def _holds(expression: Expression, known: Container[str], of_lexeme: Callable[[Lexeme], bool], of_other: bool) -> bool:

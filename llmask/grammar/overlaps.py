@@ -224,19 +224,7 @@ def following(network: Network, own: Sequence[int], at_end: int = 0) -> list[int
     n_states = len(network.edges)
     n_rules = len(rules.names)
     ends = network.may_end()
-    steps: list[list[int]] = []
-    for edges in network.edges:
-        targets = []
-        for edge in edges:
-            if edge.kind == SKIP:
-                targets.append(edge.target)
-            elif edge.kind != SCAN:
-                start = rules.rule_starts[edge.symbol]
-                targets.append(start)
-                if ends[start]:
-                    targets.append(edge.target)
-        steps.append(targets)
-    inner = closure(steps, own)
+    inner = closure([[*network.silent_steps(state, ends)] for state in range(n_states)], own)
     after = [0] * n_rules  # what follows a call of a rule
     after[rules.start] = at_end
     callers: list[list[int]] = [[] for _ in range(n_rules)]

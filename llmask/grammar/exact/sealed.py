@@ -26,10 +26,10 @@ from llmask.errors import GrammarError, UnsatisfiableSchema
 from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Lowered, rebuilt
 from llmask.grammar.inclusion import include
-from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, SKIP, RuleId
+from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, RuleId
 from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps
 from llmask.grammar.rules import Rules
-from llmask.grammar.tails import Network, union
+from llmask.grammar.tails import Network, reached, union
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
@@ -124,39 +124,21 @@ def _seal(nodes: RegexNodes, inclusion: Inclusion, number: int) -> Seal:
 
 def _first(rules: Rules, network: Network) -> set[int]:
     """The lexemes that documents begin with; rules that may be empty are passed."""
-    found: set[int] = set()
-    seen = {rules.rule_starts[rules.start]}
-    waiting = list(seen)
     ends = network.may_end()
-    while waiting:
-        for kind, symbol, target, *_ in network.edges[waiting.pop()]:
-            if kind == SCAN:
-                found.add(symbol)
-                continue
-            start = target if kind == SKIP else rules.rule_starts[symbol]
-            new = {start} | ({target} if ends[start] else set())
-            waiting += new - seen
-            seen |= new
-    return found
+    states = reached([rules.rule_starts[rules.start]], lambda state: network.silent_steps(state, ends))
+    return {edge.symbol for state in states for edge in network.edges[state] if edge.kind == SCAN}
 
 
 def _last(rules: Rules, network: Network) -> set[int]:
     """The lexemes that documents end with."""
-    found: set[int] = set()
     ends = network.may_end()
-    ending = {rules.start}  # rules at whose end the document may end
-    waiting = [rules.start]
-    while waiting:
-        for state in network.states[waiting.pop()]:
-            for edge in network.edges[state]:
-                if not ends[edge.target]:
-                    continue
-                if edge.kind == SCAN:
-                    found.add(edge.symbol)
-                elif edge.kind == CALL and edge.symbol not in ending:
-                    ending.add(RuleId(edge.symbol))
-                    waiting.append(RuleId(edge.symbol))
-    return found
+
+    def last(rule: int, kind: int) -> list[int]:
+        edges = (edge for state in network.states[rule] for edge in network.edges[state])
+        return [edge.symbol for edge in edges if edge.kind == kind and ends[edge.target]]
+
+    ending = reached([int(rules.start)], lambda rule: last(rule, CALL))  # rules at whose end the document may end
+    return {lexeme for rule in ending for lexeme in last(rule, SCAN)}
 
 
 class _Apart(Overlaps):
