@@ -118,7 +118,7 @@ class _Look:
         self._strings = strings
         self._rules = rules
         self._first_of = cache(lambda node: END if nodes.names_tokens(node) else nodes.first_bytes(node))
-        self._always: dict[int, int] = {}
+        self._always = cache(self._taken_always)
 
     def blocked_edges(self, network: Network) -> list[tuple[int, Edge]]:
         """The edges that no document takes, and their states, from the start on."""
@@ -152,9 +152,7 @@ class _Look:
             return False
         if may_follow & ~self._nodes.extensions(node, node)[0]:
             return False  # the cheap condition: most lexemes never go on with what follows them
-        if node not in self._always:
-            self._always[node] = self._taken_always(node)
-        return may_follow & ~self._always[node] == 0
+        return may_follow & ~self._always(node) == 0
 
     def _taken_always(self, root: int) -> int:
         """The bytes that a lexeme goes on with wherever it may end; none where that is not decided."""

@@ -343,6 +343,25 @@ def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) 
     return expression
 
 
+def kept(expression: Expression, leaf: Callable[[Expression], Expression | None]) -> Expression | None:
+    """An expression with its leaves, and its conditions, as a function has them; None: that part is left out.
+
+    With it go the rows that need it; None where nothing is left.
+    """
+    if isinstance(expression, Repeat):
+        part = kept(expression.part, leaf)
+        if part is None:
+            return EMPTY if expression.low == 0 else None
+        return Repeat(part, expression.low, expression.high)
+    if not isinstance(expression, (Sequence, Choice)):
+        return leaf(expression)
+    inner = parts_of(expression)
+    left = [part for one in inner if (part := kept(one, leaf)) is not None]
+    if isinstance(expression, Sequence):
+        return sequence(left) if len(left) == len(inner) else None
+    return choice(left) if left else None
+
+
 def mapped(expression: Expression, lexemes: Mapping[Lexeme, Lexeme]) -> Expression:
     """An expression with other lexemes in the places of some."""
     if isinstance(expression, Lexeme):

@@ -226,7 +226,6 @@ class _Fusion:
     apart : nodes that must not be lexemes.
     rules : the grammar's, with recursion at their ends made repetition.
     longest : pairs of a lexeme that is as long as it can be and itself, which is no overlap.
-    regular : those that are regular.
     """
 
     def __init__(self, nodes: RegexNodes, grammar: Grammar) -> None:

@@ -28,7 +28,7 @@ from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, L
 from llmask.grammar.inclusion import include
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, RuleId
 from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import Rules, one_lexeme
 from llmask.grammar.tails import Network, reached, union
 
 if TYPE_CHECKING:
@@ -63,50 +63,28 @@ def sealed_rules(nodes: RegexNodes, grammar: Grammar) -> Lowered:
     UnsatisfiableSchema : the start rule derives nothing.
     LimitExceeded : a lexeme is too large to be spelled out.
     """
-    sealing = _Sealing(nodes)
-    rules = {name: sealing.sealed(rule) for name, rule in grammar.rules.items()}
+    seals: dict[Inclusion, Seal] = {}
+
+    def sealed(part: Expression) -> Expression:
+        """A part with seals in place of inclusions; each has rules of its own, as those who look forget who called."""
+        if not isinstance(part, Inclusion):
+            return rebuilt(part, sealed)
+        seal = seals[part] = seals.get(part) or _seal(nodes, part, len(seals))
+        if seal.node == nodes.EMPTY:
+            return Lexeme(nodes.EMPTY, part.text)  # whoever needs it says so
+        return Inclusion(one_lexeme(seal.node, False, "seal"), part.text)
+
+    rules = {name: sealed(rule) for name, rule in grammar.rules.items()}
     try:
         lowered = exact_rules(nodes, Grammar(rules, grammar.start, places=grammar.places))
     except UnsatisfiableSchema:
         raise
     except GrammarError:  # a seal would have to be split
         return exact_rules(nodes, grammar)
-    if not _are_apart(nodes, lowered.rules, {seal.node: seal for seal in sealing.seals.values()}):
+    if not _are_apart(nodes, lowered.rules, {seal.node: seal for seal in seals.values()}):
         return exact_rules(nodes, grammar)
-    _open(lowered.rules, {seal.node: inclusion for inclusion, seal in sealing.seals.items()})
+    _open(lowered.rules, {seal.node: inclusion for inclusion, seal in seals.items()})
     return Lowered(lowered.rules, lowered.warnings, grammar, is_exact=True)
-
-
-class _Sealing:
-    """Puts seals into a grammar.
-
-    Attributes
-    ----------
-    seals : of each inclusion.
-    """
-
-    def __init__(self, nodes: RegexNodes) -> None:
-        self.nodes = nodes
-        self.seals: dict[Inclusion, Seal] = {}
-
-    def sealed(self, expression: Expression) -> Expression:
-        """An expression with seals in place of inclusions."""
-        if isinstance(expression, Inclusion):
-            return self._place(expression)
-        return rebuilt(expression, self.sealed)
-
-    def _place(self, inclusion: Inclusion) -> Expression:
-        """Rules of a seal, one for each place of it, as those who look forget who called a rule."""
-        if inclusion not in self.seals:
-            self.seals[inclusion] = _seal(self.nodes, inclusion, len(self.seals))
-        if self.seals[inclusion].node == self.nodes.EMPTY:
-            return Lexeme(self.nodes.EMPTY, inclusion.text)  # whoever needs it says so
-        rules = Rules()
-        rule = rules.rule("seal")
-        end = rules.state(rule)
-        rules.scan(rules.start_state(rule), self.seals[inclusion].node, end)
-        rules.final(end)
-        return Inclusion(rules, inclusion.text)
 
 
 def _seal(nodes: RegexNodes, inclusion: Inclusion, number: int) -> Seal:
