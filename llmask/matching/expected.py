@@ -63,11 +63,8 @@ def named_bytes(sequence: Sequence, configuration: int) -> list[str]:
             ranges[-1][1] = byte
         else:
             ranges.append([byte, byte])
-    return [_byte_name(low) if low == high else f"{_byte_name(low)}..{_byte_name(high)}" for low, high in ranges]
-
-
-def _byte_name(byte: int) -> str:
-    return repr(bytes([byte]))[1:]
+    names = ([shown(bytes([byte])) for byte in ends] for ends in ranges)
+    return [low if low == high else f"{low}..{high}" for low, high in names]
 
 
 def refused_token(tokenizer: Tokenizer, token: int) -> str:

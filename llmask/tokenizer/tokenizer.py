@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from .. import forks
-from ..arguments import as_flag
+from ..arguments import as_flag, check_type
 from ..encoders.bpe import METHODS, BpeEncoder
 from ..errors import VocabularyError
 from ..vocabulary.vocabulary import Vocabulary, whole_digest
@@ -204,8 +204,7 @@ class Tokenizer(TokenSources):
         return ids
 
     def _find_method(self, method: str, dropout: float, seed: int) -> Callable[[str], list[int]]:
-        if not isinstance(method, str):
-            raise VocabularyError(f"method is the name of a method, not {type(method).__name__}", help='use "exact"')
+        check_type(method, str, "method is the name of a method", 'use "exact"', VocabularyError)
         if method == "exact":
             return self._parts.encoder.encode
         if self.encoder_name == "wpm" and method in ("greedy", "minimal"):
@@ -244,7 +243,7 @@ class Tokenizer(TokenSources):
         VocabularyError : as `encode`, for the first text that has a reason; or `texts` is one text.
         LlmaskError : `threads` is not an integer.
         """
-        return encode_all(self, texts, parse_special, threads)
+        return encode_all(self._parts, self.encode, texts, parse_special, threads)
 
     def count(self, text: str) -> int:
         """Number of tokens of a text.
@@ -295,7 +294,7 @@ class Tokenizer(TokenSources):
         chunks = []
         n, start = as_limit(n), 0
         while start < len(text):
-            end = find_chunk(self, text, start, n)
+            end = find_chunk(self._parts, self.encode, self.count, text, start, n)
             if end == start:
                 raise VocabularyError(
                     f"the character {text[start]!r} alone has more than {n} tokens",
