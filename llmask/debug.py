@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arguments import shown
 from .grammar.kinds import CONDITION, COUNT, GUARD_FIELDS, SCAN, SKIP_LATE
 from .grammar.notation import Edge, Network, RuleText, guard_text, rule_names
 from .kernels.lexer import states as lexer_states
@@ -249,8 +250,8 @@ class _Reader:
         for state, rule in enumerate(table.read(GRAMMAR.state_rules, 0, n_states).tolist()):
             states[rule].append(state)
         self._guards = table.read(GRAMMAR.guards, 0, GUARD_FIELDS * int(slots[GRAMMAR.n_guards]))
-        shown = rule_names(names)
-        guards = [guard_text(one, self._members, shown.__getitem__) for one in self._guards.reshape(-1, 5).tolist()]
+        spelled = rule_names(names)
+        guards = [guard_text(one, self._members, spelled.__getitem__) for one in self._guards.reshape(-1, 5).tolist()]
         self._first_edges = table.read(GRAMMAR.edge_first, 0, n_states + 1).tolist()
         n_edges = int(slots[GRAMMAR.n_edges])
         self._edges = table.read(GRAMMAR.edges, 0, 4 * n_edges).reshape(-1, 4).tolist()
@@ -318,7 +319,7 @@ class _Reader:
         found = list_in(self.table, GRAMMAR.sets, parameter)
         texts = found[TEXTS_OF_SET]
         numbers = [] if texts == NO_TEXTS else self.generation.texts_in(texts)
-        values = ["?" if one == UNKNOWN_TEXT else _spelled(self.generation.text_of(one)) for one in numbers]
+        values = ["?" if one == UNKNOWN_TEXT else shown(self.generation.text_of(one)) for one in numbers]
         if not kinds and not values:
             return ""
         members = [*map(str, _bits(np.array(found[FIRST_WORD:], np.int32))), *values]
@@ -438,14 +439,9 @@ class _Reader:
 
     def _token(self, token: int) -> str:
         data = self.store.tokenizer.token_bytes(token)
-        return _spelled(data) if data else f"({self.store.tokenizer.token_name(token)})"
+        return shown(data) if data else f"({self.store.tokenizer.token_name(token)})"
 
 
 def _bits(words: Any) -> list[int]:
     """Numbers whose bits are set."""
     return [int(bit) for bit in np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))]
-
-
-def _spelled(data: bytes) -> str:
-    """Bytes in quotes."""
-    return repr(data)[1:]
