@@ -86,7 +86,12 @@ class Compiler(Shared):
         if warm is not None:
             check_time("warm", warm)
         settings = tokenizer, limits, cache_bytes, as_flag(canonical, "canonical"), tuple(slices), warm
-        self._begin(settings, notices.checked(on_warnings))
+        if on_warnings is not None and not callable(on_warnings):
+            raise LlmaskError(
+                f"on_warnings is called with a grammar, and {type(on_warnings).__name__} cannot be called",
+                help="give a function, for example lambda grammar: log(grammar.warnings)",
+            )
+        self._begin(settings, on_warnings)
         self._store = self._new_store()
 
     def _begin(self, settings: Settings, on_warnings: notices.OnWarnings | None = None) -> None:

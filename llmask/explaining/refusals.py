@@ -219,21 +219,16 @@ class Refusals:
         """The first keyword that refuses a value that is open after the first `at` bytes."""
         values = text.open_at(at)
         along = self._along(schemas, text, at, values) if values else []
-        for value in values:
-            keys = (*above, *value.keys)
-            found = self._of_value(along[len(value.keys)], text.piece(value.begin), keys)
-            if found is not None:
-                return found
-        return None
+        found = (
+            self._of_value(along[len(value.keys)], text.piece(value.begin), (*above, *value.keys)) for value in values
+        )
+        return next(filter(None, found), None)
 
     def _of_any(self, schemas: list[SchemaAt], text: Text, values: Iterable[Value], above: Keys) -> Reason | None:
         """The first keyword that refuses one of these values."""
-        for value in values:
-            here = self._along(schemas, text, value.begin, [value])[-1]
-            found = self._of_value(here, text.piece(value.begin), (*above, *value.keys))
-            if found is not None:
-                return found
-        return None
+        along = ((value, self._along(schemas, text, value.begin, [value])[-1]) for value in values)
+        found = (self._of_value(here, text.piece(value.begin), (*above, *value.keys)) for value, here in along)
+        return next(filter(None, found), None)
 
     def _of_value(self, schemas: list[SchemaAt], text: Text, keys: Keys) -> Reason | None:
         """The first keyword of these schemas that refuses a value by itself."""

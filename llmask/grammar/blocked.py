@@ -65,15 +65,10 @@ class Blocked(NamedTuple):
     rule: int
 
 
-class Verdict(NamedTuple):
-    """What is blocked, what is nearest to the start first; and whether nothing is derived without it."""
+def blocked(nodes: RegexNodes, strings: Strings, network: Network) -> tuple[list[Blocked], bool]:
+    """What is blocked, what is nearest to the start first; and whether nothing is derived without it. See the module.
 
-    found: list[Blocked]
-    is_empty: bool
-
-
-def blocked(nodes: RegexNodes, strings: Strings, network: Network) -> Verdict:
-    """See the module. Of grammars with lazy lexemes, or rules that are written while they are read, nothing is told.
+    Of grammars with lazy lexemes, or rules that are written while they are read, nothing is told.
 
     Parameters
     ----------
@@ -82,19 +77,19 @@ def blocked(nodes: RegexNodes, strings: Strings, network: Network) -> Verdict:
     """
     rules = network.rules
     if not is_plain(nodes, network):
-        return Verdict([], is_empty=False)
+        return [], False
     look = _Look(nodes, strings, rules)
     found: list[Blocked] = []
     while True:
         edges = look.blocked_edges(network)
         if not edges:
-            return Verdict(found, is_empty=False)
+            return found, False
         found += look.named(network, edges)
         for state, edge in edges:
             network.edges[state].remove(edge)
         ends = Rests(network, lambda _: 1).ends
         if ends[rules.rule_starts[rules.start]] == inf:
-            return Verdict(found, is_empty=True)
+            return found, True
         for state, here in enumerate(network.edges):
             network.edges[state] = [
                 edge

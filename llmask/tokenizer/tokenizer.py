@@ -11,6 +11,7 @@ for a GGUF file of 128,256 tokens with the trie; its encoder's tables 0.15 s at 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -314,15 +315,8 @@ class Tokenizer(TokenSources):
         ------
         VocabularyError : no such id.
         """
-        run: list[int] = []
-        for token in [*self._parts.checked(ids), None]:
-            if token is not None and not self._parts.is_special(token):
-                run.append(token)
-                continue
-            if run and not self._is_own_encoding(run):
-                return False
-            run = []
-        return True
+        runs = groupby(self._parts.checked(ids), self._parts.is_special)
+        return all(is_special or self._is_own_encoding([*run]) for is_special, run in runs)
 
     def _is_own_encoding(self, ids: list[int]) -> bool:
         try:
@@ -383,11 +377,8 @@ class Tokenizer(TokenSources):
                 + (" and rules for a whole text" if self.encoder_name == "bpe" else ""),
                 help="give back the last word of the prompt yourself: grammar.matcher(prefix=...) takes its bytes",
             )
-        kept = run
-        for one, other in zip(certain, listed[run:], strict=False):
-            if one != other:
-                break
-            kept += 1
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(certain, listed[run:], strict=False))
+        kept = run + len([*same])
         return listed[:kept], self.decode_bytes(listed[kept:])
 
     def warm(self) -> None:

@@ -23,6 +23,7 @@ hundred parts.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError, LimitExceeded
@@ -389,18 +390,10 @@ class _Fusion:
     def _fused_row(self, expression: Sequence) -> list[Expression]:
         """The parts of a row, regular ones that stand side by side as one."""
         found: list[Expression] = []
-        row: list[Expression] = []
-        for part in (*expression.parts, None):
-            if part is not None and self.fuse and self._part(part) is not None:
-                row.append(part)
-                continue
-            if 1 < len(row) < len(expression.parts):
-                found.append(self._fused(sequence(row)))
-            else:
-                found += [self._fused(one) for one in row]
-            row = []
-            if part is not None:
-                found.append(self._fused(part))
+        for is_regular, parts in groupby(expression.parts, lambda part: self.fuse and self._part(part) is not None):
+            row = [*parts]
+            is_joined = is_regular and 1 < len(row) < len(expression.parts)
+            found += [self._fused(sequence(row))] if is_joined else [self._fused(part) for part in row]
         return found
 
 
