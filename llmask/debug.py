@@ -182,11 +182,6 @@ def rules(of: Any) -> str:
     return "\n".join(reader.text.rule(rule) for rule in order)
 
 
-def items(of: Any, number: int | None = None) -> tuple[Item, ...]:
-    """The items of a row's kernel: of the place of a matcher, or of a row by its number."""
-    return row(of, number).kernel
-
-
 def row(of: Any, number: int | None = None) -> Row:
     """The row at the place of a matcher, or one by its number."""
     reader = _Reader(of)
@@ -257,7 +252,10 @@ class _Reader:
         self._edges = table.read(GRAMMAR.edges, 0, 4 * n_edges).reshape(-1, 4).tolist()
         has_priorities = slots[GRAMMAR.has_priorities] != 0
         said = table.read(GRAMMAR.priorities, 0, n_edges).tolist() if has_priorities else [0] * n_edges
-        late = self._late_states()
+        # where late skips lead to that are written: entries of a map, see kernels/values/called_rules.py
+        variants = table.view.variants
+        entries = (variants.entries[i] for i in range(variants.count))
+        late = {entry.high: entry.value for entry in entries if entry.key == -1}
         edges = {}
         for state in range(n_states):
             edges[state] = [
@@ -278,12 +276,6 @@ class _Reader:
         finals = {state: guards[end - 1] for state, end in enumerate(ends) if end}
         starts = table.read(GRAMMAR.rule_starts, 0, n_rules).tolist()
         return Network(names, starts, states, edges, finals, self.lexeme, written.late_names.__getitem__)
-
-    def _late_states(self) -> dict[int, int]:
-        """Where late skips lead to that are written: entries of a map, see kernels/values/called_rules.py."""
-        variants = self.table.view.variants
-        entries = (variants.entries[i] for i in range(variants.count))
-        return {entry.high: entry.value for entry in entries if entry.key == -1}
 
     def _members(self, place: int) -> list[int]:
         size, n_words = self.table.read(GRAMMAR.required, place, 2).tolist()

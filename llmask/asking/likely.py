@@ -182,16 +182,14 @@ class Likely:
         self._derivations = Derivations(rules, self._check_text)
         self.start = self._derivations.start
         self.options = cache(self._find_options)
-        self.nesting = cache(self._find_nesting)
+        rules_at = self._derivations.rules_at
+        self.nesting = cache(lambda place: max(Counter(rules_at(place)).values(), default=0))
 
     def _check_text(self, lexeme: int) -> int:
         """The length of a lexeme where lengths do not matter."""
         if self._nodes.names_tokens(lexeme):
             raise LlmaskError("the grammar names tokens, which are no text", help="it has no texts in bytes")
         return 1
-
-    def _find_nesting(self, place: int) -> int:
-        return max(Counter(self._derivations.rules_at(place)).values(), default=0)
 
     def _find_options(self, start: int) -> list[Option]:
         found: list[Option] = []

@@ -581,7 +581,7 @@ class Compiler(Shared):
 
     def _cached(self, key: tuple[Any, ...], compile_now: Callable[[], MadeGrammar]) -> CompiledGrammar:
         grammar = self._cache.get(key)
-        if grammar is None or not grammar._loaded.is_current():
+        if grammar is None or not all(document.is_unchanged() for document in grammar._loaded.documents):
             grammar = self._metered(compile_now)
             self._cache.put(key, grammar)
             if grammar._loaded.store is not self._store:  # renewed meanwhile by another thread

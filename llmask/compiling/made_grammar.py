@@ -79,10 +79,6 @@ class MadeGrammar(LoadedGrammar, Shared):
         self._make_ledger = ledger
         self._after_prefixes: dict[bytes, MadeGrammar] = {}
 
-    def is_current(self) -> bool:
-        """Whether the documents of a registry that it was made from still say the same."""
-        return all(document.is_unchanged() for document in self.documents)
-
     @cached_property
     def is_json(self) -> bool:
         """Whether its documents are JSON: it was made from a JSON schema, or is a union of such grammars."""

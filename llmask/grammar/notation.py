@@ -307,12 +307,9 @@ class RuleText:
 
     def _tail(self, state: int) -> str:
         if state in self._labels:
-            return self._arrow(state)
+            return f"-> {self._labels[state] or self.names[self._rule_of[state]]}"
         guard = self.network.finals[state]
         return f'""{guard}' if guard else ""
-
-    def _arrow(self, state: int) -> str:
-        return f"-> {self._labels[state] or self.names[self._rule_of[state]]}"
 
     def _symbols(self, edges: Sequence[Edge]) -> str:
         texts = [self._symbol(edge) for edge in edges]

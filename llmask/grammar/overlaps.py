@@ -103,7 +103,7 @@ class Overlaps:
                 beginning[byte] |= 1 << lexeme
         self.related = [union(beginning[byte] for byte in bits_of(first)) for first in self.first]
         self._tell_stems_apart()
-        self.first_of_place = [self._first_of(found) for found in self.after]
+        self.first_of_place = [union(self.first[lexeme] for lexeme in found) for found in self.after]
         self.pairs: set[tuple[int, int]] = set()
 
     def _tell_stems_apart(self) -> None:
@@ -136,9 +136,6 @@ class Overlaps:
         if found == len(self.places):
             self.places.append(bits)
         return found
-
-    def _first_of(self, lexemes: dict[int, set[int]]) -> int:
-        return union(self.first[lexeme] for lexeme in lexemes)
 
     def _extensions(self, one: int, other: int) -> tuple[int, bool]:
         try:

@@ -75,7 +75,7 @@ def sizes(grammar: Any) -> tuple[int, int]:
     """Rows, links included; and the numbers that stand in them: items, scans and waits."""
     run, n_rows = grammar.generation.run, debug.n_rows(grammar)
     n_items = sum(run(Operation.READ_LIST, grammar_layout.GRAMMAR.kernels, row) for row in range(n_rows))
-    return n_rows, n_items + grammar.table.view.n_row_entries
+    return n_rows, n_items + grammar.generation.table.view.n_row_entries
 
 
 def read(tokenizer: Any, name: str, lexer: str, n: int) -> tuple[Any, tuple[int, int]]:
@@ -137,8 +137,8 @@ def test_links_change_no_mask(rng: random.Random, scaled: Callable[[int], int]) 
             continue  # it derives nothing
         world.rules.chained = array("i", range(len(world.rules.names)))
         linked = MadeGrammar(store, world.rules)
-        linked.table.view.few_items = rng.choice((0, 1, 2))
-        linked.table.view.most_leo_items = rng.choice((1, 2, 99))
+        linked.generation.table.view.few_items = rng.choice((0, 1, 2))
+        linked.generation.table.view.most_leo_items = rng.choice((1, 2, 99))
         for _ in range(3):
             one, other = plain.matcher(), linked.matcher()
             for _ in range(14):
