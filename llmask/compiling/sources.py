@@ -49,11 +49,8 @@ def ready_folder() -> Path:
 
 def ready_files() -> dict[str, Path]:
     """The grammars by their names."""
-    found = {}
-    for kind in KINDS:
-        for path in ready_folder().glob(f"*{kind}"):
-            found[path.name.removesuffix(kind)] = path
-    return dict(sorted(found.items()))
+    paths = ((kind, path) for kind in KINDS for path in ready_folder().glob(f"*{kind}"))
+    return dict(sorted((path.name.removesuffix(kind), path) for kind, path in paths))
 
 
 def find_ready(name: Any) -> tuple[str, str, bool]:

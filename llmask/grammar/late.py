@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Items
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded, UnsatisfiableSchema
 from llmask.grammar.expressions import (
@@ -141,9 +141,6 @@ class Provable:
                 self._known[name] = False
             if not self._in_progress:
                 return
-        self._refuse(goal)
-
-    def _refuse(self, goal: str) -> NoReturn:
         raise LimitExceeded(
             f'whether rule "{goal}" derives anything takes more than {MOST_STEPS} steps, or looks at more than '
             f"{MOST_PARTS} parts of rules",

@@ -109,14 +109,8 @@ def read_tokenizer(tokenizer: Any, eos: Iterable[Any] | None, n_logits: int) -> 
     ------
     VocabularyError : it is of a kind that cannot be read, or has no end of sequence.
     """
-    encoding = next(
-        (
-            found
-            for found in (tokenizer, *(getattr(tokenizer, name, None) for name in ENCODINGS))
-            if hasattr(found, "_mergeable_ranks")
-        ),
-        None,
-    )
+    owners = [tokenizer, *(getattr(tokenizer, name, None) for name in ENCODINGS)]
+    encoding = next((found for found in owners if hasattr(found, "_mergeable_ranks")), None)
     if encoding is not None:
         return Tokenizer.from_tiktoken(
             encoding, _ends_within(eos, n_logits), vocab_size=max(n_logits, encoding.n_vocab)

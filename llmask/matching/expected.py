@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..arguments import shown
-from ..grammar.token_ranges import ranges_of
 from ..kernels import engine
 from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
@@ -58,6 +57,8 @@ def rules_at(generation: Generation, configuration: int, with_expected: bool = F
 
 def named_bytes(sequence: Sequence, configuration: int) -> list[str]:
     """The bytes that may come next, for messages, neighbours together."""
+    from ..grammar.token_ranges import ranges_of  # late: messages only
+
     ranges = ranges_of((byte, byte) for byte in sequence.generation.live_bytes(configuration))
     names = ([shown(bytes([byte])) for byte in ends] for ends in ranges)
     return [low if low == high else f"{low}..{high}" for low, high in names]

@@ -45,10 +45,10 @@ _JAIS2 = _words(digits=r"\p{N}{1,3}", spaces=rf"|\s*[\r\n]+|{_POWERS_OF_TWO}|\s{
 _SEED_CODER = _words(others=r"| ?[^\s\p{L}\p{N}\r\n]+")
 
 
-def _by_kind(upper: str, lower: str, digits: str, ending: str) -> str:
+def _by_kind(upper: str, lower: str, digits: str, ending: str, others: str = r"| ?[^\s\p{L}\p{N}]+[\r\n/]*") -> str:
     """Words that a capital inside cuts, by classes of letters: "camelCase" is "camel", "Case"."""
     words = f"{_WORD}{upper}*{lower}+{ending}|{_WORD}{upper}+{lower}*{ending}"
-    return words + "|" + digits + r"| ?[^\s\p{L}\p{N}]+[\r\n/]*" + _SPACES
+    return words + "|" + digits + others + _SPACES
 
 
 def _by_case(letters: str, digits: str, ending: str) -> str:
@@ -77,14 +77,8 @@ _YOUTU = (
 )
 _TINY_AYA = (r"\d{1,3}(?=(?:\d{3})*\b)", _by_kind(_UPPER, _LOWER, r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?"))
 _SUPERBPE = (r"\p{N}+", r"(?=(\d{3})+(?!\d))")
-_KIMI = (
-    r"\p{Han}+|"
-    + _WORD
-    + rf"(?:(?!\p{{Han}}){_UPPER})*(?:(?!\p{{Han}}){_LOWER})+{_ENDING}|"
-    + _WORD
-    + rf"(?:(?!\p{{Han}}){_UPPER})+(?:(?!\p{{Han}}){_LOWER})*{_ENDING}|"
-    + r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-    + _SPACES
+_KIMI = r"\p{Han}+|" + _by_kind(
+    rf"(?:(?!\p{{Han}}){_UPPER})", rf"(?:(?!\p{{Han}}){_LOWER})", r"\p{N}{1,3}", _ENDING, _OTHERS
 )
 _CHAMELEON = ("<sentinel:[0-9]+>", "IMGIMG[A-I]{1,4}Z", "[\\t\\n]|    |  ", r"\p{N}", r"[\p{P}!-/:-@\[-`{-~]", GPT2)
 

@@ -209,7 +209,12 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar) -> Lowered:
         if found is not None:
             found -= own | fusion.longest
         if found is None:
-            fusion.give_up()  # too large to look at
+            if fusion.included:
+                raise LimitExceeded(
+                    "the grammar, with those inside it, is too large to tell where their lexemes meet",
+                    help="use fewer or smaller parts",
+                )
+            fusion.fuse = False  # too large to look at
         elif not found:
             return Lowered(chain(rules), warnings, is_exact=True)
         elif not fusion.split({longer for _, longer in found}):
@@ -256,15 +261,6 @@ class _Fusion:
             found[name] = self._spelled[name] if name in self._spelled else self._fused(self.rules[name])
             waiting += [leaf.name for leaf in leaves(found[name]) if isinstance(leaf, Reference)]
         return Grammar(found, self.start)
-
-    def give_up(self) -> None:
-        """Make lexemes of one byte only."""
-        if self.included:
-            raise LimitExceeded(
-                "the grammar, with those inside it, is too large to tell where their lexemes meet",
-                help="use fewer or smaller parts",
-            )
-        self.fuse = False
 
     def split(self, found: set[int]) -> bool:
         """Keep the parts of these lexemes apart from now on; after some rounds, rows and choices in them, too.

@@ -81,7 +81,11 @@ def sealed_rules(nodes: RegexNodes, grammar: Grammar) -> Lowered:
         raise
     except GrammarError:  # a seal would have to be split
         return exact_rules(nodes, grammar)
-    if not _are_apart(nodes, lowered.rules, {seal.node: seal for seal in seals.values()}):
+    if len(lowered.rules.edges) > MOST_EDGES * EDGE_FIELDS:
+        return exact_rules(nodes, grammar)
+    apart = _Apart(nodes, lowered.rules, {seal.node: seal for seal in seals.values()})
+    apart.find()
+    if not apart.is_apart or apart.n_steps > MOST_STEPS:
         return exact_rules(nodes, grammar)
     _open(lowered.rules, {seal.node: inclusion for inclusion, seal in seals.items()})
     return Lowered(lowered.rules, lowered.warnings, grammar, is_exact=True)
@@ -149,14 +153,6 @@ class _Apart(Overlaps):
         onwards, both = self.nodes.extensions(seal.firsts, other)
         following = -1 if theirs is not None else union(self.first_of_place[place] for place in after)
         return bool(onwards or both or self.nodes.extensions(other, seal.firsts)[0] & following)
-
-
-def _are_apart(nodes: RegexNodes, rules: Rules, seals: Mapping[int, Seal]) -> bool:
-    if len(rules.edges) > MOST_EDGES * EDGE_FIELDS:
-        return False
-    apart = _Apart(nodes, rules, seals)
-    apart.find()
-    return apart.is_apart and apart.n_steps <= MOST_STEPS
 
 
 def _open(rules: Rules, inclusions: Mapping[int, Inclusion]) -> None:
