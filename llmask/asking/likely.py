@@ -212,7 +212,7 @@ class Likely:
         """What comes sooner: an object with declared keys before values of other types, and last what closes."""
         if closes(option):
             return 2
-        if option.texts[0] != OPENING[0]:
+        if option.texts[0] != OPENING[0] or not self.texts.is_json:  # else "{" may follow "{" without end
             return 1
         first = self.options(option.place)[0]
         return int(closes(first) or first.texts[0] in FREE)
