@@ -181,6 +181,7 @@ class Likely:
         self._nodes = store.nodes
         self._derivations = Derivations(rules, self._check_text)
         self.start = self._derivations.start
+        self._is_after_brace = False  # then what follows another one is not asked: some follow without end
         self.options = cache(self._find_options)
         rules_at = self._derivations.rules_at
         self.nesting = cache(lambda place: max(Counter(rules_at(place)).values(), default=0))
@@ -212,9 +213,11 @@ class Likely:
         """What comes sooner: an object with declared keys before values of other types, and last what closes."""
         if closes(option):
             return 2
-        if option.texts[0] != OPENING[0] or not self.texts.is_json:  # else "{" may follow "{" without end
+        if option.texts[0] != OPENING[0] or self._is_after_brace:
             return 1
+        self._is_after_brace = True
         first = self.options(option.place)[0]
+        self._is_after_brace = False
         return int(closes(first) or first.texts[0] in FREE)
 
 
