@@ -47,7 +47,7 @@ def walk_of_llmask() -> tuple[Callable[[], object], int]:
     configuration = matcher._sequence.configuration
 
     def walk() -> int:
-        return grammar._loaded.store.run(Operation.WALK_ALL, configuration, grammar=grammar._loaded.table)
+        return grammar._loaded.store.run(Operation.WALK_ALL, configuration, grammar=grammar._loaded.generation.table)
 
     return walk, walk()
 

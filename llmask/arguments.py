@@ -15,7 +15,16 @@ import numpy.typing as npt
 
 from .errors import LlmaskError, VocabularyError
 
+BYTES = (bytes, bytearray, memoryview)
 NAME_A_FILE = "give the name of a file, as a str or a Path"
+
+
+def check_type(
+    value: Any, types: type | tuple[type, ...], what: str, help: str, error: type[LlmaskError] = LlmaskError
+) -> None:
+    """Refuse a value of another type; `what` opens the message: "a prefix is bytes"."""
+    if not isinstance(value, types):
+        raise error(f"{what}, not {type(value).__name__}", help=help)
 
 
 def as_integer(value: Any, what: str) -> int:

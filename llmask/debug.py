@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arguments import shown
 from .grammar.kinds import CONDITION, COUNT, GUARD_FIELDS, SCAN, SKIP_LATE
 from .grammar.notation import Edge, Network, RuleText, guard_text, rule_names
 from .kernels.lexer import states as lexer_states
@@ -181,11 +182,6 @@ def rules(of: Any) -> str:
     return "\n".join(reader.text.rule(rule) for rule in order)
 
 
-def items(of: Any, number: int | None = None) -> tuple[Item, ...]:
-    """The items of a row's kernel: of the place of a matcher, or of a row by its number."""
-    return row(of, number).kernel
-
-
 def row(of: Any, number: int | None = None) -> Row:
     """The row at the place of a matcher, or one by its number."""
     reader = _Reader(of)
@@ -249,14 +245,17 @@ class _Reader:
         for state, rule in enumerate(table.read(GRAMMAR.state_rules, 0, n_states).tolist()):
             states[rule].append(state)
         self._guards = table.read(GRAMMAR.guards, 0, GUARD_FIELDS * int(slots[GRAMMAR.n_guards]))
-        shown = rule_names(names)
-        guards = [guard_text(one, self._members, shown.__getitem__) for one in self._guards.reshape(-1, 5).tolist()]
+        spelled = rule_names(names)
+        guards = [guard_text(one, self._members, spelled.__getitem__) for one in self._guards.reshape(-1, 5).tolist()]
         self._first_edges = table.read(GRAMMAR.edge_first, 0, n_states + 1).tolist()
         n_edges = int(slots[GRAMMAR.n_edges])
         self._edges = table.read(GRAMMAR.edges, 0, 4 * n_edges).reshape(-1, 4).tolist()
         has_priorities = slots[GRAMMAR.has_priorities] != 0
         said = table.read(GRAMMAR.priorities, 0, n_edges).tolist() if has_priorities else [0] * n_edges
-        late = self._late_states()
+        # where late skips lead to that are written: entries of a map, see kernels/values/called_rules.py
+        variants = table.view.variants
+        entries = (variants.entries[i] for i in range(variants.count))
+        late = {entry.high: entry.value for entry in entries if entry.key == -1}
         edges = {}
         for state in range(n_states):
             edges[state] = [
@@ -277,12 +276,6 @@ class _Reader:
         finals = {state: guards[end - 1] for state, end in enumerate(ends) if end}
         starts = table.read(GRAMMAR.rule_starts, 0, n_rules).tolist()
         return Network(names, starts, states, edges, finals, self.lexeme, written.late_names.__getitem__)
-
-    def _late_states(self) -> dict[int, int]:
-        """Where late skips lead to that are written: entries of a map, see kernels/values/called_rules.py."""
-        variants = self.table.view.variants
-        entries = (variants.entries[i] for i in range(variants.count))
-        return {entry.high: entry.value for entry in entries if entry.key == -1}
 
     def _members(self, place: int) -> list[int]:
         size, n_words = self.table.read(GRAMMAR.required, place, 2).tolist()
@@ -318,7 +311,7 @@ class _Reader:
         found = list_in(self.table, GRAMMAR.sets, parameter)
         texts = found[TEXTS_OF_SET]
         numbers = [] if texts == NO_TEXTS else self.generation.texts_in(texts)
-        values = ["?" if one == UNKNOWN_TEXT else _spelled(self.generation.text_of(one)) for one in numbers]
+        values = ["?" if one == UNKNOWN_TEXT else shown(self.generation.text_of(one)) for one in numbers]
         if not kinds and not values:
             return ""
         members = [*map(str, _bits(np.array(found[FIRST_WORD:], np.int32))), *values]
@@ -438,14 +431,9 @@ class _Reader:
 
     def _token(self, token: int) -> str:
         data = self.store.tokenizer.token_bytes(token)
-        return _spelled(data) if data else f"({self.store.tokenizer.token_name(token)})"
+        return shown(data) if data else f"({self.store.tokenizer.token_name(token)})"
 
 
 def _bits(words: Any) -> list[int]:
     """Numbers whose bits are set."""
     return [int(bit) for bit in np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))]
-
-
-def _spelled(data: bytes) -> str:
-    """Bytes in quotes."""
-    return repr(data)[1:]

@@ -59,6 +59,9 @@ class Meter:
         return self.most - self.left
 
 
+metered = Meter  # in `with` it counts until the end of the block; an outer meter rests meanwhile
+
+
 class _Active(threading.local):
     """The meter of each thread, if it is in `metered`."""
 
@@ -80,11 +83,6 @@ def spend(n: int) -> None:
         meter.left -= n
         if meter.left < 0:
             raise work_exceeded(meter.limit, meter.most)
-
-
-def metered(most: int, limit: str) -> Meter:
-    """Count the work of this thread until the end of the block; an outer meter rests meanwhile."""
-    return Meter(most, limit)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ In: grammars of one store. Out: one lowered grammar; texts. Cost: that of compil
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GrammarError, LimitExceeded
@@ -147,10 +148,7 @@ def _together(parts: Iterable[LoadedGrammar], together: Together) -> Grammar:
 
 def _names(name: str) -> Any:
     yield name
-    number = 2
-    while True:
-        yield f"{name}_{number}"
-        number += 1
+    yield from (f"{name}_{number}" for number in count(2))
 
 
 def included(part: LoadedGrammar, text: str) -> Expression:

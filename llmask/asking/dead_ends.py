@@ -28,7 +28,7 @@ from ..grammar.blocked import Blocked, blocked, has_no_dead_ends, is_plain
 from ..grammar.expressions import Lexeme, leaves, written
 from ..grammar.kinds import EDGE_FIELDS
 from ..grammar.overlaps import Overlaps
-from ..grammar.tails import Network
+from ..grammar.tails import Network, reached
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
 from ..kernels.tables.operations import Operation
@@ -138,12 +138,6 @@ def dead_end(generation: Generation) -> bytes | None:
                 order.append(after)
             into.setdefault(after, []).append(here)
     address = generation.table.address
-    ends = {here for here in order if engine.is_accepting(address, here) or engine.names_tokens(address, here)}
-    ends.update(unseen)
-    waiting = list(ends)
-    while waiting:
-        for before in into.get(waiting.pop(), ()):
-            if before not in ends:
-                ends.add(before)
-                waiting.append(before)
-    return next((texts[here] for here in order if here not in ends), None)
+    ends = [here for here in order if engine.is_accepting(address, here) or engine.names_tokens(address, here)]
+    with_end = set(reached(ends + unseen, lambda here: into.get(here, ())))
+    return next((texts[here] for here in order if here not in with_end), None)

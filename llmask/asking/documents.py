@@ -198,12 +198,10 @@ class Documents:
         """Whether nothing but keys that are not declared comes next: of these a run takes one if no other was there."""
         found = self._free.get(state)
         if found is None:
-            found = False
-            for option in self._ahead(state):
-                found = self._is_free_key(option)
-                if not found:
-                    break
-            self._free[state] = found
+            ahead = self._ahead(state)
+            first = next(ahead, None)
+            is_free = first is not None and self._is_free_key(first)
+            found = self._free[state] = is_free and all(map(self._is_free_key, ahead))
         return found
 
     def _leads_to_end(self, state: int) -> bool:

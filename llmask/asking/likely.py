@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from functools import cache
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -81,7 +82,6 @@ class Texts:
         self._strings_soon = Strings(store.nodes, store.table, store.lock, SEARCHED_SOON)
         self.closing = [store.nodes.literal(text) for text in CLOSING]
         self.opening, self.colon = store.nodes.literal(b"{"), store.nodes.literal(b":")
-        self._texts: dict[int, tuple[bytes, ...]] = {}  # of lexemes
         self._shared = store.nodes.remembered(__name__)  # those that are no words, for all grammars
         self._soon = store.nodes.remembered((__name__, "soon"))
         self._blanks = store.nodes.remembered((__name__, rules.ignored))  # is it ignored?
@@ -112,12 +112,9 @@ class Texts:
 
     def of(self, lexeme: int) -> tuple[bytes, ...]:
         """Strings of a lexeme; none where they are too hard to find."""
-        found = self._texts.get(lexeme)
+        found = self.words_of(lexeme) or self._shared.get(lexeme)
         if found is None:
-            found = self.words_of(lexeme) or self._shared.get(lexeme)
-            if found is None:
-                found = self._shared[lexeme] = tuple(dict.fromkeys(self._find_texts(lexeme)))
-            self._texts[lexeme] = found
+            found = self._shared[lexeme] = tuple(dict.fromkeys(self._find_texts(lexeme)))
         return found
 
     def soon_of(self, lexeme: int) -> tuple[bytes, ...]:
@@ -171,6 +168,8 @@ class Likely:
     ----------
     texts : of its lexemes.
     start : the place before everything.
+    options : by place, the lexemes that may come next, what closes something last; END among them: all is derived.
+    nesting : by place, how many calls of one rule are open, at most.
 
     Raises
     ------
@@ -182,29 +181,16 @@ class Likely:
         self._nodes = store.nodes
         self._derivations = Derivations(rules, self._check_text)
         self.start = self._derivations.start
-        self._options: dict[int, list[Option]] = {}
-        self._nesting: dict[int, int] = {}
+        self._is_after_brace = False  # then what follows another one is not asked: some follow without end
+        self.options = cache(self._find_options)
+        rules_at = self._derivations.rules_at
+        self.nesting = cache(lambda place: max(Counter(rules_at(place)).values(), default=0))
 
     def _check_text(self, lexeme: int) -> int:
         """The length of a lexeme where lengths do not matter."""
         if self._nodes.names_tokens(lexeme):
             raise LlmaskError("the grammar names tokens, which are no text", help="it has no texts in bytes")
         return 1
-
-    def options(self, place: int) -> list[Option]:
-        """The lexemes that may come next, those that close something last; END among them: everything is derived."""
-        found = self._options.get(place)
-        if found is None:
-            found = self._options[place] = self._find_options(place)
-        return found
-
-    def nesting(self, place: int) -> int:
-        """How many calls of one rule are open at a place, at most."""
-        found = self._nesting.get(place)
-        if found is None:
-            counts = Counter(self._derivations.rules_at(place))
-            found = self._nesting[place] = max(counts.values(), default=0)
-        return found
 
     def _find_options(self, start: int) -> list[Option]:
         found: list[Option] = []
@@ -227,9 +213,11 @@ class Likely:
         """What comes sooner: an object with declared keys before values of other types, and last what closes."""
         if closes(option):
             return 2
-        if option.texts[0] != OPENING[0]:
+        if option.texts[0] != OPENING[0] or self._is_after_brace:
             return 1
+        self._is_after_brace = True
         first = self.options(option.place)[0]
+        self._is_after_brace = False
         return int(closes(first) or first.texts[0] in FREE)
 
 

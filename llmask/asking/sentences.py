@@ -40,7 +40,6 @@ from .likely import runs_on
 
 if TYPE_CHECKING:
     from ..grammar.rules import Rules
-    from ..regex.nodes import RegexNodes
     from ..store.loaded_grammar import LoadedGrammar
     from ..store.store import Store
 
@@ -122,7 +121,7 @@ class Sentences:
     def _search(self, grammar: LoadedGrammar) -> _Reader:
         if self._derivations is None:
             return _Reader(grammar, self._missing)
-        return _Search(self._strings, self._nodes, self._ignored, self._derivations, grammar)
+        return _Search(self, self._derivations, grammar)
 
 
 class _Reader:
@@ -267,18 +266,9 @@ class _Reader:
 class _Search(_Reader):
     """One call, of a grammar whose derivations are known."""
 
-    def __init__(
-        self,
-        strings: Strings,
-        nodes: RegexNodes,
-        ignored: int | None,
-        derivations: Derivations,
-        grammar: LoadedGrammar,
-    ) -> None:
+    def __init__(self, kept: Sentences, derivations: Derivations, grammar: LoadedGrammar) -> None:
         super().__init__(grammar)
-        self._strings = strings
-        self._nodes = nodes
-        self._ignored = ignored
+        self._strings, self._nodes, self._ignored = kept._strings, kept._nodes, kept._ignored
         self._derivations = derivations
         self._n_steps = 0
         self._nearest: Node | None = None  # to an end, of those that a search has seen

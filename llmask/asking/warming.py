@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import LlmaskError
@@ -71,8 +72,8 @@ class _Search:
         self.n_explored = 0
         self._waiting: list[deque[Place]] = [deque() for _ in range(MOST_DEVIATIONS + 1)]  # by deviations
         self._seen: set[Place] = set()
-        self._splits: dict[bytes, tuple[tuple[int, ...], bytes] | None] = {}
-        self._after: dict[tuple[int, int], int] = {}  # by configuration and token
+        self._split = cache(self._find_split)
+        self._take = cache(self._find_after)
         self._find(0, (self.generation.start, b"", likely.start, -1))
         if likely.texts.is_json:
             self._find(LINES, (self.generation.start, b"", likely.start, 0))
@@ -128,26 +129,18 @@ class _Search:
                 return
         self._build(here)
 
-    def _take(self, here: int, token: int) -> int:
+    def _find_after(self, here: int, token: int) -> int:
         """The configuration after a token; the mask before it is built."""
-        after = self._after.get((here, token))
-        if after is None:
-            self._build(here)
-            after = self._after[here, token] = self.generation.run(Operation.ACCEPT, here, token)
-        return after
+        self._build(here)
+        return self.generation.run(Operation.ACCEPT, here, token)
 
     def _build(self, here: int) -> None:
         if here not in self.masks:
             self.generation.run(Operation.BUILD_MASK, here)
             self.masks.add(here)
 
-    def _split(self, text: bytes) -> tuple[tuple[int, ...], bytes] | None:
-        """The tokens of a text in the middle of a document, and the bytes of the last; None: tokens do not spell it."""
-        if text not in self._splits:
-            self._splits[text] = self._find_split(text)
-        return self._splits[text]
-
     def _find_split(self, text: bytes) -> tuple[tuple[int, ...], bytes] | None:
+        """The tokens of a text in the middle of a document, and the bytes of the last; None: tokens do not spell it."""
         ids = tokens_of(self.tokenizer, text)
         if not ids:
             return None if text else ((), b"")

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.cli.inputs import (
     add_grammar_arguments,
-    add_tokenizer_argument,
     compiled,
     is_text,
     load_tokenizer,
@@ -91,7 +90,6 @@ def add_parser(subparsers: Any) -> None:
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print JSON for programs")
     output.add_argument("--quiet", action="store_true", help="print nothing but errors: the exit code tells")
-    add_tokenizer_argument(parser)
     parser.set_defaults(run=run, parser=parser)
 
 

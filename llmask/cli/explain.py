@@ -14,7 +14,7 @@ import argparse
 import sys
 from typing import Any
 
-from llmask.cli.inputs import add_grammar_arguments, add_tokenizer_argument, compile_grammar, load_tokenizer, of_file
+from llmask.cli.inputs import add_grammar_arguments, compile_grammar, load_tokenizer, of_file
 
 ALLOWED, REFUSED, WRONG = 0, 1, 2
 
@@ -30,7 +30,6 @@ def add_parser(subparsers: Any) -> None:
         "exit codes: 0 allowed; 1 refused; 2 the grammar or the command line is wrong",
     )
     add_grammar_arguments(parser)
-    add_tokenizer_argument(parser)
     parser.add_argument("--prefix", metavar="TEXT", default="", help="what has been written so far (default: nothing)")
     following = parser.add_mutually_exclusive_group()
     following.add_argument("--token", metavar="ID", type=int, help="a token id that is to come next")

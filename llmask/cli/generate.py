@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from llmask.cli.inputs import add_grammar_arguments, add_tokenizer_argument, compile_grammar, is_json, load_tokenizer
+from llmask.cli.inputs import add_grammar_arguments, compile_grammar, is_json, load_tokenizer
 from llmask.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ def add_parser(subparsers: Any) -> None:
         epilog="example: llmask generate --schema grammars/person.schema.json --n 3 --seed 7",
     )
     add_grammar_arguments(parser)
-    add_tokenizer_argument(parser)
     parser.add_argument(
         "--model",
         metavar="DIR|FILE.gguf|smollm2",

@@ -34,7 +34,7 @@ OF_FILES = ("schema", *TEXT_GRAMMARS, "structural_tag", "tools", "response_forma
 
 
 def add_grammar_arguments(parser: argparse.ArgumentParser, positional: str = "") -> None:
-    """Add `--schema FILE`, `--regex PATTERN` and other grammars (one must be given), and the options of schemas.
+    """Add `--schema FILE`, `--regex PATTERN` and other grammars (one must be given), their options, and the tokenizer.
 
     `positional` is the help of a schema that may be given without an option, as `arguments.given`.
     """
@@ -63,6 +63,7 @@ def add_grammar_arguments(parser: argparse.ArgumentParser, positional: str = "")
     )
     add_schema_options(parser)
     add_tool_options(parser)
+    add_tokenizer_argument(parser)
 
 
 def _choice(choices: tuple[str, ...], help: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import sys
 from typing import Any
 
 from llmask.cli.check import refusal, verdict
-from llmask.cli.inputs import add_grammar_arguments, add_tokenizer_argument, compile_grammar, load_tokenizer
+from llmask.cli.inputs import add_grammar_arguments, compile_grammar, load_tokenizer
 from llmask.cli.tokenize import spell
 
 
@@ -29,7 +29,6 @@ def add_parser(subparsers: Any) -> None:
         epilog="example: llmask mask --schema grammars/person.schema.json --prefix '{\"'",
     )
     add_grammar_arguments(parser)
-    add_tokenizer_argument(parser)
     parser.add_argument("--prefix", metavar="TEXT", default="", help="what has been written so far (default: nothing)")
     parser.add_argument("--first", metavar="N", type=int, default=20, help="tokens to print (default: 20; 0: all)")
     parser.set_defaults(run=run)

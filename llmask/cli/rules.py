@@ -15,7 +15,7 @@ import argparse
 import sys
 from typing import Any
 
-from llmask.cli.inputs import add_grammar_arguments, add_tokenizer_argument, compile_grammar, load_tokenizer
+from llmask.cli.inputs import add_grammar_arguments, compile_grammar, load_tokenizer
 
 
 def add_parser(subparsers: Any) -> None:
@@ -28,7 +28,6 @@ def add_parser(subparsers: Any) -> None:
         epilog="example: llmask rules --schema grammars/person.schema.json",
     )
     add_grammar_arguments(parser)
-    add_tokenizer_argument(parser)
     parser.set_defaults(run=run)
 
 

@@ -207,16 +207,13 @@ def read_texts(given: list[str], files: list[str]) -> list[tuple[str, str]]:
     VocabularyError : a file is not UTF-8.
     OSError : a file cannot be read.
     """
-    named = [(f"argument {number}", _from_argument(text)) for number, text in enumerate(given, 1)]
+    # Python hands bytes that are not UTF-8 over as lone surrogates
+    data = [text.encode("utf-8", "surrogateescape") for text in given]
+    named = [(f"argument {number}", _decoded(text, "an argument")) for number, text in enumerate(data, 1)]
     for name in files if given or files else [STANDARD_INPUT]:
-        data = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
-        named.append((name, _decoded(data, "standard input" if name == STANDARD_INPUT else name)))
+        text = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
+        named.append((name, _decoded(text, "standard input" if name == STANDARD_INPUT else name)))
     return named
-
-
-def _from_argument(text: str) -> str:
-    """An argument; Python hands bytes that are not UTF-8 over as lone surrogates."""
-    return _decoded(text.encode("utf-8", "surrogateescape"), "an argument")
 
 
 def _decoded(data: bytes, name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import BYTES, check_type
 from ..errors import GrammarError, LlmaskError
 from ..grammar.rules import Rules
 from ..matching.matcher import Matcher
@@ -167,8 +168,7 @@ class CompiledGrammar(Shared):
                 text = text.encode()
             except UnicodeEncodeError:  # a lone surrogate is in no document
                 return False
-        if not isinstance(text, (bytes, bytearray, memoryview)):
-            raise LlmaskError(f"a text is str or bytes, not {type(text).__name__}", help="give the document as a str")
+        check_type(text, BYTES, "a text is str or bytes", "give the document as a str")
         sequence = Matcher(self._loaded)._sequence
         return sequence.take_bytes(bytes(text)) == ALL_TAKEN and sequence.is_accepting()
 
@@ -191,10 +191,7 @@ class CompiledGrammar(Shared):
         >>> grammar = llmask.Compiler(llmask.Tokenizer.default()).json_schema({"items": {"minimum": 1}})
         >>> print(grammar.explain("[2, 0]"))
         """
-        if not isinstance(document, (str, bytes, bytearray, memoryview)):
-            raise LlmaskError(
-                f"a document is str or bytes, not {type(document).__name__}", help="give the document as a str"
-            )
+        check_type(document, (str, *BYTES), "a document is str or bytes", "give the document as a str")
         data = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else bytes(document)
         from ..explaining.explain import explanation_of_document
 
@@ -362,6 +359,6 @@ class CompiledGrammar(Shared):
 
 def _loaded_of(what: str, grammar: Any) -> MadeGrammar:
     """What the engine has of a grammar that another one is put together with."""
-    if not isinstance(grammar, CompiledGrammar):
-        raise GrammarError(f"{what} takes what Compiler returns, not {type(grammar).__name__}", help="compile it first")
-    return grammar._loaded
+    check_type(grammar, CompiledGrammar, f"{what} takes what Compiler returns", "compile it first", GrammarError)
+    loaded: MadeGrammar = grammar._loaded
+    return loaded

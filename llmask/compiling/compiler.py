@@ -9,14 +9,13 @@ In: a tokenizer. Out: `CompiledGrammar`. Cost: making one 50 ms for 128,000 toke
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .. import forks
-from ..arguments import as_flag, as_list
+from ..arguments import as_flag, as_list, check_type
 from ..asking.warming import check_time, warm_new
 from ..errors import GrammarError, LlmaskError
 from ..frontends.json_schema.reading.inputs import is_document, key_of, schema_of
@@ -30,7 +29,7 @@ from ..tokenizer.tokenizer import Tokenizer
 from ..work import Meter, active
 from . import notices
 from .compiled_grammar import CompiledGrammar
-from .grammar_cache import Compiled, GrammarCache
+from .grammar_cache import GrammarCache
 from .made_grammar import MadeGrammar
 from .making import made, made_lark
 from .recipes import Recipe, loaded
@@ -78,20 +77,21 @@ class Compiler(Shared):
         warm: float | str | None = None,
         on_warnings: notices.OnWarnings | None = None,
     ) -> None:
-        if not isinstance(tokenizer, Tokenizer):
-            raise LlmaskError(
-                f"a tokenizer is a llmask.Tokenizer, not {type(tokenizer).__name__}",
-                help="make one with Tokenizer.from_huggingface, from_gguf, from_tiktoken or from_bytes",
-            )
+        how = "make one with Tokenizer.from_huggingface, from_gguf, from_tiktoken or from_bytes"
+        check_type(tokenizer, Tokenizer, "a tokenizer is a llmask.Tokenizer", how)
         if type(cache_bytes) is not int or cache_bytes < 0:
             raise LlmaskError(f"cache_bytes is a number of bytes, not {cache_bytes!r}", help="give 0 for no cache")
-        if not isinstance(slices, Iterable):
-            raise LlmaskError(f"slices are a list of str, not {type(slices).__name__}", help='for example ["[^*]+"]')
+        check_type(slices, Iterable, "slices are a list of str", 'for example ["[^*]+"]')
         limits = checked(Limits() if limits is None else limits)
         if warm is not None:
             check_time("warm", warm)
         settings = tokenizer, limits, cache_bytes, as_flag(canonical, "canonical"), tuple(slices), warm
-        self._begin(settings, notices.checked(on_warnings))
+        if on_warnings is not None and not callable(on_warnings):
+            raise LlmaskError(
+                f"on_warnings is called with a grammar, and {type(on_warnings).__name__} cannot be called",
+                help="give a function, for example lambda grammar: log(grammar.warnings)",
+            )
+        self._begin(settings, on_warnings)
         self._store = self._new_store()
 
     def _begin(self, settings: Settings, on_warnings: notices.OnWarnings | None = None) -> None:
@@ -100,7 +100,7 @@ class Compiler(Shared):
         self._cache = GrammarCache(cache_bytes)
         self._options = options_within(self.limits)
         self._lock = forks.new_lock(forks.COMPILER)
-        self._compiled = Compiled()
+        self._compiled = dict.fromkeys(("compiled", "refused", "work", "store_renewals"), 0)  # under the lock
         self._waits = Waits(self.limits.max_step_work)
 
     def __getstate__(self) -> Settings:
@@ -120,7 +120,7 @@ class Compiler(Shared):
         with self._lock:
             if is_outgrown(self._store):
                 self._store = self._new_store()
-                self._compiled.n_renewals += 1
+                self._compiled["store_renewals"] += 1
                 self._cache.keep_only(self._store)
             return self._store
 
@@ -241,11 +241,8 @@ class Compiler(Shared):
         GrammarError : the pattern is malformed, no regular language can express it (references), or matches nothing.
         LimitExceeded : its look-arounds and atomic groups need too many states.
         """
-        if not isinstance(pattern, str):
-            raise GrammarError(
-                f"a pattern is a str, not {type(pattern).__name__}",
-                help="give its text: pattern.pattern" if isinstance(pattern, re.Pattern) else "decode bytes first",
-            )
+        how = "give its text: pattern.pattern" if hasattr(pattern, "pattern") else "decode bytes first"
+        check_type(pattern, str, "a pattern is a str", how, GrammarError)
         if not isinstance(method, str) or method not in ("fullmatch", "search"):
             raise GrammarError(f'method "{method}" is not one of a pattern\'s', help='use "fullmatch" or "search"')
         check_length(self.limits, "pattern", pattern)
@@ -336,8 +333,7 @@ class Compiler(Shared):
             raise GrammarError(f'lexer is "greedy" or "exact", not {lexer!r}', help="leave it out")
         if ties is not None and (not isinstance(ties, str) or ties not in ("first", "all")):
             raise GrammarError(f'ties is "first" or "all", not {ties!r}', help="leave it out")
-        if directory is not None and not isinstance(directory, (str, os.PathLike)):
-            raise GrammarError(f"directory is a path, not {type(directory).__name__}", help="leave it out")
+        check_type(directory, (str, os.PathLike, type(None)), "directory is a path", "leave it out", GrammarError)
         check_length(self.limits, "grammar", text)
         from ..frontends.lark.definitions import Folder
 
@@ -556,7 +552,8 @@ class Compiler(Shared):
         finally:
             active.meter = outer
             with self._lock:
-                self._compiled.count(meter.spent, loaded is not None)
+                self._compiled["refused" if loaded is None else "compiled"] += 1
+                self._compiled["work"] += meter.spent
         if self._warm is not None:
             warm_new(loaded, loaded.own_rules, loaded.is_json, self._warm)
         grammar = CompiledGrammar(loaded)
@@ -579,12 +576,12 @@ class Compiler(Shared):
             often for longer than `Limits.max_step_work` microseconds; microseconds of the longest wait.
         """
         with self._lock:
-            store, compiled = self._store, self._compiled.statistics()
+            store, compiled = self._store, self._compiled.copy()
         return {**compiled, **self._cache.statistics(), **store.statistics(), **self._waits.statistics()}
 
     def _cached(self, key: tuple[Any, ...], compile_now: Callable[[], MadeGrammar]) -> CompiledGrammar:
         grammar = self._cache.get(key)
-        if grammar is None or not grammar._loaded.is_current():
+        if grammar is None or not all(document.is_unchanged() for document in grammar._loaded.documents):
             grammar = self._metered(compile_now)
             self._cache.put(key, grammar)
             if grammar._loaded.store is not self._store:  # renewed meanwhile by another thread

@@ -1,4 +1,4 @@
-"""What a compiler remembers of the grammars that it made, least recently used out first; and what it counts of them.
+"""What a compiler remembers of the grammars that it made, least recently used out first.
 
 Counted is all that a grammar holds: its tables, its key, how it ends, and Python's objects. It grows by being used,
 mostly while it is new: when one comes in the last RECENT ones are counted again, and all of them now and then.
@@ -130,35 +130,3 @@ class GrammarCache:
             for entry in others:
                 del self._entries[entry.key]
                 self._total -= entry.counted
-
-
-class Compiled:
-    """What a compiler has compiled; used under its lock.
-
-    Attributes
-    ----------
-    n, n_refused : grammars, and sources that were refused.
-    work : units that both took.
-    n_renewals : stores that were begun after the first.
-    """
-
-    def __init__(self) -> None:
-        self.n = 0
-        self.n_refused = 0
-        self.work = 0
-        self.n_renewals = 0
-
-    def count(self, work: int, is_compiled: bool) -> None:
-        """Count one more."""
-        self.n += is_compiled
-        self.n_refused += not is_compiled
-        self.work += work
-
-    def statistics(self) -> dict[str, int]:
-        """See `Compiler.statistics`."""
-        return {
-            "compiled": self.n,
-            "refused": self.n_refused,
-            "work": self.work,
-            "store_renewals": self.n_renewals,
-        }

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import as_flag
+from ..arguments import as_flag, check_type
 from ..errors import GrammarError, LlmaskError, UnsatisfiableSchema
 from ..forks import cached_property
 from ..frontends.json_schema.reading.options import SchemaOptions
@@ -78,10 +78,6 @@ class MadeGrammar(LoadedGrammar, Shared):
         self._count_stricter = count_stricter
         self._make_ledger = ledger
         self._after_prefixes: dict[bytes, MadeGrammar] = {}
-
-    def is_current(self) -> bool:
-        """Whether the documents of a registry that it was made from still say the same."""
-        return all(document.is_unchanged() for document in self.documents)
 
     @cached_property
     def is_json(self) -> bool:
@@ -213,8 +209,7 @@ class MadeGrammar(LoadedGrammar, Shared):
         terminate_at_end: bool = False,
     ) -> Matcher:
         """See `CompiledGrammar.matcher`."""
-        if not isinstance(prefix, bytes):
-            raise LlmaskError(f"a prefix is bytes, not {type(prefix).__name__}", help="give what tokenizer.heal gave")
+        check_type(prefix, bytes, "a prefix is bytes", "give what tokenizer.heal gave")
         if type(on_limit) is not str or on_limit not in ON_LIMIT:
             raise LlmaskError(f'on_limit is "error" or "finish", not {on_limit!r}', help="leave it out")
         is_canonical, is_limited = self.store.is_canonical, bool(self.limited_rules)

@@ -33,32 +33,20 @@ def made(store: Store, recipe: Recipe) -> MadeGrammar:
     ------
     GrammarError, LimitExceeded : as `Compiler` has them for each kind.
     """
-    grammar = _made_alone(store, recipe) if not recipe.parts else _made_of_parts(store, recipe)
-    grammar.build_first_mask()
-    return grammar
-
-
-def _made_of_parts(store: Store, recipe: Recipe) -> MadeGrammar:
     grammars: dict[int, MadeGrammar] = {}
     for part in recipe.in_order():
-        spend(PART_WORK)
-        if part.parts:
-            parts = [grammars[id(one)] for one in part.parts]
-            if part.kind == "lark":
-                grammar = made_lark(store, part, parts)
-            else:
-                grammar = put_together(store, part.kind, parts, **(part.options or {}))
-            grammar.recipe = part
+        spend(PART_WORK if recipe.parts else 0)
+        parts = [grammars[id(one)] for one in part.parts]
+        if part.kind == "lark":
+            grammar = made_lark(store, part, parts)
+        elif parts:
+            grammar = put_together(store, part.kind, parts, **(part.options or {}))
         else:
-            grammar = _made_alone(store, part)
+            grammar = _OF_KIND[part.kind](store, part)
+        grammar.recipe = part
         grammars[id(part)] = grammar
+    grammars[id(recipe)].build_first_mask()
     return grammars[id(recipe)]
-
-
-def _made_alone(store: Store, recipe: Recipe) -> MadeGrammar:
-    grammar = _OF_KIND[recipe.kind](store, recipe)
-    grammar.recipe = recipe
-    return grammar
 
 
 def made_schema(store: Store, recipe: Recipe) -> MadeGrammar:
@@ -167,7 +155,6 @@ _OF_KIND: dict[str, Callable[[Store, Recipe], MadeGrammar]] = {
     "choice": _made_choice,
     "gbnf": _made_bnf,
     "ebnf": _made_bnf,
-    "lark": made_lark,
     "structural_tag": _made_tag,
     "tools": _made_tag,
     "literal": lambda store, recipe: literal_grammar(store, recipe.source),

@@ -14,28 +14,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import GrammarNotice, GrammarWarning, LlmaskError, level_outside, short
+from ..errors import GrammarNotice, GrammarWarning, level_outside, short
 from ..limits import Limits
 
 _PLACE = re.compile(r"#/?[^\s\"]*|line \d+, column \d+")
 
 
 OnWarnings = Callable[[Any], object]  # called with a compiled grammar
-
-
-def checked(on_warnings: OnWarnings | None) -> OnWarnings | None:
-    """What is called with new grammars.
-
-    Raises
-    ------
-    LlmaskError : it cannot be called.
-    """
-    if on_warnings is not None and not callable(on_warnings):
-        raise LlmaskError(
-            f"on_warnings is called with a grammar, and {type(on_warnings).__name__} cannot be called",
-            help="give a function, for example lambda grammar: log(grammar.warnings)",
-        )
-    return on_warnings
 
 
 def tell_of(grammar: Any, on_warnings: OnWarnings | None, limits: Limits, is_new: bool = True) -> None:

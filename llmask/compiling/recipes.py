@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple, NoReturn
 
+from ..arguments import BYTES, check_type
 from ..errors import GrammarError, LimitExceeded, LlmaskError
 from ..frontends.json_schema import SchemaOptions
 from ..frontends.json_schema.reading.inputs import is_like_text, json_text, schema_of
@@ -164,8 +165,7 @@ def loaded(data: Any, tokenizer: str, is_canonical: bool, limits: Limits, is_tru
     LimitExceeded : it is too long, or nests too deep.
     LlmaskError : it is for another tokenizer, or of another version of the format.
     """
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise LlmaskError(f"a saved grammar is bytes, not {type(data).__name__}", help=ANOTHER)
+    check_type(data, BYTES, "a saved grammar is bytes", ANOTHER)
     data = bytes(data)
     if len(data) > limits.max_schema_bytes and not is_trusted:
         raise LimitExceeded(

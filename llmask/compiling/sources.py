@@ -49,11 +49,8 @@ def ready_folder() -> Path:
 
 def ready_files() -> dict[str, Path]:
     """The grammars by their names."""
-    found = {}
-    for kind in KINDS:
-        for path in ready_folder().glob(f"*{kind}"):
-            found[path.name.removesuffix(kind)] = path
-    return dict(sorted(found.items()))
+    paths = ((kind, path) for kind in KINDS for path in ready_folder().glob(f"*{kind}"))
+    return dict(sorted((path.name.removesuffix(kind), path) for kind, path in paths))
 
 
 def find_ready(name: Any) -> tuple[str, str, bool]:
@@ -181,10 +178,11 @@ def choice_text(texts: list[str]) -> str:
 
 
 def schema_grammar(rules: Rules, schema: Any) -> Grammar:
-    """A JSON schema in Lark's notation."""
+    """A JSON schema in Lark's notation, numbers exactly; `...` where that would be much longer than it is in memory."""
     from ..grammar.expressions import Grammar, Inclusion
 
-    return Grammar({"start": Inclusion(rules, f"%json {schema_text(schema)}")})
+    text = json_text(schema) if is_like_text(schema) else "..."
+    return Grammar({"start": Inclusion(rules, f"%json {text}")})
 
 
 def lexeme_as_grammar(node: int, text: Callable[[], str]) -> Grammar:
@@ -192,8 +190,3 @@ def lexeme_as_grammar(node: int, text: Callable[[], str]) -> Grammar:
     from ..grammar.expressions import Grammar, Lexeme
 
     return Grammar({"start": Lexeme(node, text())})
-
-
-def schema_text(schema: Any) -> str:
-    """A schema as JSON, numbers exactly; `...` where that would be much longer than the schema is in memory."""
-    return json_text(schema) if is_like_text(schema) else "..."

@@ -28,7 +28,6 @@ class FinalWords:
 
         self._tables = encoder.tables
         self._rows = np.empty((FIRST_ROWS, ROW_WIDTH), np.int32)
-        self._n_rows = 0  # the last of them ends where scanning may begin
         # one pattern, and every byte a token: a byte more is a step more, in a word of any length
         self._is_stepwise = len(encoder.patterns) == 1 and bool((encoder.tables.byte_tokens >= 0).all())
         self._state = np.zeros(bpe_append.STATE.n_fields, np.int64)
@@ -39,7 +38,6 @@ class FinalWords:
         self._memo_address = (self._memo.ctypes.data + bpe_append.LINE_BYTES - 1) & -bpe_append.LINE_BYTES
         self._prefixes = np.empty(1 if self._is_stepwise else 0, np.int64)
         self._start_row = encoder.splitter.n_classes + 1
-        self._n_read, self._last = 0, 0
         self._begin_after(0)
         self._set_addresses()
 
@@ -50,7 +48,7 @@ class FinalWords:
 
     def _begin_after(self, n_rows: int) -> None:
         """Set the state to the one of a text that ends after the first `n_rows` rows."""
-        self._n_rows = n_rows
+        self._n_rows = n_rows  # the last of them ends where scanning may begin
         end, total = (int(self._rows[n_rows - 1, i]) if n_rows else 0 for i in (END, TOTAL))
         self._n_read, self._last = end, total
         self._state[:N_KEPT] = end, total, self._start_row, end, end, end, 0, n_rows, 0

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import as_integer
+from ..arguments import as_integer, check_type
 from ..encoders.bpe import BpeEncoder, unfinished
 from ..errors import VocabularyError
 from ..tokenizer.tokenizer import Tokenizer
@@ -49,8 +49,7 @@ def check_tokenizer(tokenizer: Tokenizer) -> BpeEncoder | None:
     ------
     VocabularyError : not a `Tokenizer`.
     """
-    if not isinstance(tokenizer, Tokenizer):
-        raise VocabularyError(f"a Tokenizer is wanted, not {type(tokenizer).__name__}", help="give a llmask.Tokenizer")
+    check_type(tokenizer, Tokenizer, "a Tokenizer is wanted", "give a llmask.Tokenizer", VocabularyError)
     return tokenizer._parts.part_encoder
 
 

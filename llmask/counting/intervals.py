@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import as_integer
+from ..arguments import as_integer, check_type
 from ..encoders.bpe import BpeEncoder
 from ..encoders.tables import address_of
 from ..errors import VocabularyError
@@ -46,10 +46,7 @@ class IntervalCounter:
     def __init__(self, tokenizer: Tokenizer, text: str) -> None:
         self._encoder = check_tokenizer(tokenizer)
         self._tokenizer = tokenizer
-        if not isinstance(text, str):
-            raise VocabularyError(
-                f"only strings are counted, not {type(text).__name__}", help="give a str; decode bytes first"
-            )
+        check_type(text, str, "only strings are counted", "give a str; decode bytes first", VocabularyError)
         self._text = text
         self._n_characters = len(text)
         if self._encoder is None or tokenizer._parts.has_names(text):

@@ -71,16 +71,6 @@ class Source(NamedTuple):
     options: SchemaOptions
 
 
-def refused_at(source: Source, options: SchemaOptions, text: Text) -> int | None:
-    """How many bytes of a text a schema takes with some options; None: all of them.
-
-    Raises
-    ------
-    LimitExceeded : compiling it, or reading the text, takes more work than is left.
-    """
-    return _n_taken(_compiled(source, options, None), text)
-
-
 def _compiled(source: Source, options: SchemaOptions, place: list[SchemaAt] | None) -> LoadedGrammar | bool | None:
     """The grammar of a schema, or of a place of it; False: of nothing. None: it cannot be compiled by itself."""
     store = source.store
@@ -229,21 +219,16 @@ class Refusals:
         """The first keyword that refuses a value that is open after the first `at` bytes."""
         values = text.open_at(at)
         along = self._along(schemas, text, at, values) if values else []
-        for value in values:
-            keys = (*above, *value.keys)
-            found = self._of_value(along[len(value.keys)], text.piece(value.begin), keys)
-            if found is not None:
-                return found
-        return None
+        found = (
+            self._of_value(along[len(value.keys)], text.piece(value.begin), (*above, *value.keys)) for value in values
+        )
+        return next(filter(None, found), None)
 
     def _of_any(self, schemas: list[SchemaAt], text: Text, values: Iterable[Value], above: Keys) -> Reason | None:
         """The first keyword that refuses one of these values."""
-        for value in values:
-            here = self._along(schemas, text, value.begin, [value])[-1]
-            found = self._of_value(here, text.piece(value.begin), (*above, *value.keys))
-            if found is not None:
-                return found
-        return None
+        along = ((value, self._along(schemas, text, value.begin, [value])[-1]) for value in values)
+        found = (self._of_value(here, text.piece(value.begin), (*above, *value.keys)) for value, here in along)
+        return next(filter(None, found), None)
 
     def _of_value(self, schemas: list[SchemaAt], text: Text, keys: Keys) -> Reason | None:
         """The first keyword of these schemas that refuses a value by itself."""
@@ -269,7 +254,8 @@ class Refusals:
         if not single.narrower:
             return reason
         if single.subject == KEY:
-            return self._of_key(single, text, keys, at) or reason
+            key = text.piece(text.key_at(at))  # in progress there, or begun
+            return self._reason(list(single.narrower), key, keys) or reason
         schemas, is_known = list(single.narrower), True
         if single.keyword == "if":
             schemas, is_known = self._branches(single.schema, single.at, text)
@@ -281,10 +267,6 @@ class Refusals:
             taking = tuple(number for number, (n, _) in enumerate(reached) if n is None)
             return reason._replace(matching=taking) if single.keyword == "oneOf" and len(taking) > 1 else reason
         return self._reason(ahead, text, keys) or reason
-
-    def _of_key(self, single: Single, text: Text, keys: Keys, at: int) -> Reason | None:
-        """What refuses the key that is in progress after the first `at` bytes, or begins there."""
-        return self._reason(list(single.narrower), text.piece(text.key_at(at)), keys)
 
     def _together(self, schemas: list[SchemaAt], text: Text, at: int, above: Keys) -> Reason | None:
         """A keyword without which a value is taken, where no keyword refuses it by itself."""
@@ -328,7 +310,7 @@ def relaxed_options(source: Source, text: Text) -> dict[str, Any]:
     changed = {name: value for name, value in free(given).items() if getattr(given, name) != value}
 
     def takes(options: dict[str, Any]) -> bool:
-        return refused_at(source, replace(given, **options), text) is None
+        return _n_taken(_compiled(source, replace(given, **options), None), text) is None
 
     with metered(given.limits.max_compile_work, "max_compile_work"):
         if takes({}) or not takes(changed):

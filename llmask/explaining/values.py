@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import NamedTuple
 
@@ -147,7 +147,10 @@ def with_plain_numbers(data: bytes) -> bytes:
         text = found.group()
         if text[0] == '"':
             return text
-        number = Decimal(text)
+        try:
+            number = Decimal(text)
+        except InvalidOperation:  # its exponent is beyond all bounds, or it is no JSON
+            return text
         exponent = number.adjusted()
         return format(number, "f") if abs(exponent) <= MOST_EXPONENT else text
 

@@ -31,6 +31,8 @@ at pairs with one lexeme that goes on with a separator, for (3) at all pairs, MO
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
 from math import inf
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,7 +43,7 @@ from llmask.grammar.derivations import Rests
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN, SKIP, SKIP_LATE
 from llmask.grammar.overlaps import Overlaps, following
 from llmask.grammar.rules import Rules
-from llmask.grammar.tails import Edge, Network, union
+from llmask.grammar.tails import Edge, Network, reached, union
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
@@ -63,15 +65,10 @@ class Blocked(NamedTuple):
     rule: int
 
 
-class Verdict(NamedTuple):
-    """What is blocked, what is nearest to the start first; and whether nothing is derived without it."""
+def blocked(nodes: RegexNodes, strings: Strings, network: Network) -> tuple[list[Blocked], bool]:
+    """What is blocked, what is nearest to the start first; and whether nothing is derived without it. See the module.
 
-    found: list[Blocked]
-    is_empty: bool
-
-
-def blocked(nodes: RegexNodes, strings: Strings, network: Network) -> Verdict:
-    """See the module. Of grammars with lazy lexemes, or rules that are written while they are read, nothing is told.
+    Of grammars with lazy lexemes, or rules that are written while they are read, nothing is told.
 
     Parameters
     ----------
@@ -80,19 +77,19 @@ def blocked(nodes: RegexNodes, strings: Strings, network: Network) -> Verdict:
     """
     rules = network.rules
     if not is_plain(nodes, network):
-        return Verdict([], is_empty=False)
+        return [], False
     look = _Look(nodes, strings, rules)
     found: list[Blocked] = []
     while True:
         edges = look.blocked_edges(network)
         if not edges:
-            return Verdict(found, is_empty=False)
+            return found, False
         found += look.named(network, edges)
         for state, edge in edges:
             network.edges[state].remove(edge)
         ends = Rests(network, lambda _: 1).ends
         if ends[rules.rule_starts[rules.start]] == inf:
-            return Verdict(found, is_empty=True)
+            return found, True
         for state, here in enumerate(network.edges):
             network.edges[state] = [
                 edge
@@ -115,8 +112,8 @@ class _Look:
         self._nodes = nodes
         self._strings = strings
         self._rules = rules
-        self._first: dict[int, int] = {}
-        self._always: dict[int, int] = {}
+        self._first_of = cache(lambda node: END if nodes.names_tokens(node) else nodes.first_bytes(node))
+        self._always = cache(self._taken_always)
 
     def blocked_edges(self, network: Network) -> list[tuple[int, Edge]]:
         """The edges that no document takes, and their states, from the start on."""
@@ -144,22 +141,13 @@ class _Look:
             for state, edge in edges
         ]
 
-    def _first_of(self, node: int) -> int:
-        found = self._first.get(node)
-        if found is None:
-            found = END if self._nodes.names_tokens(node) else self._nodes.first_bytes(node)
-            self._first[node] = found
-        return found
-
     def _takes_all(self, node: int, may_follow: int) -> bool:
         """Whether a lexeme goes on with each of some bytes wherever it may end."""
         if may_follow & END or self._nodes.names_tokens(node):
             return False
         if may_follow & ~self._nodes.extensions(node, node)[0]:
             return False  # the cheap condition: most lexemes never go on with what follows them
-        if node not in self._always:
-            self._always[node] = self._taken_always(node)
-        return may_follow & ~self._always[node] == 0
+        return may_follow & ~self._always(node) == 0
 
     def _taken_always(self, root: int) -> int:
         """The bytes that a lexeme goes on with wherever it may end; none where that is not decided."""
@@ -181,17 +169,15 @@ class _Look:
 
 def _in_order(network: Network) -> list[int]:
     """The states, those nearest to the start first."""
-    rules = network.rules
-    order = [rules.rule_starts[rules.start]]
-    seen = set(order)
-    for state in order:  # grows
+    starts = network.rules.rule_starts
+
+    def after(state: int) -> Iterator[int]:
         for edge in network.edges[state]:
-            starts = [] if edge.kind in (SCAN, SKIP) else [rules.rule_starts[edge.symbol]]
-            for target in (*starts, edge.target):
-                if target not in seen:
-                    seen.add(target)
-                    order.append(target)
-    return order
+            if edge.kind not in (SCAN, SKIP):
+                yield starts[edge.symbol]
+            yield edge.target
+
+    return reached([starts[network.rules.start]], after)
 
 
 def _lowest(bits: int) -> int:
@@ -276,13 +262,7 @@ class _Conditions:
                     order.append(target)
             if len(order) > MOST_IGNORED_STATES:
                 return False
-        leads = set(quiet)
-        for here in quiet:  # grows
-            for before in into.get(here, ()):
-                if before not in leads:
-                    leads.add(before)
-                    quiet.append(before)
-        return len(leads) == len(seen)
+        return len(reached(quiet, lambda here: into.get(here, ()))) == len(seen)
 
     def never_overlaps(self, rules: Rules) -> bool:
         """Condition (3). What is ignored goes on with itself, and need not be followed by itself."""

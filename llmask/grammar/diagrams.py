@@ -36,13 +36,11 @@ class Diagrams:
 
     def both(self, one: int, other: int) -> int:
         """Both conditions."""
-        known = self._known(FALSE, one, other)
-        return self._joined(FALSE, one, other) if known is None else known
+        return self._joined(FALSE, one, other)
 
     def either(self, one: int, other: int) -> int:
         """One condition or both."""
-        known = self._known(TRUE, one, other)
-        return self._joined(TRUE, one, other) if known is None else known
+        return self._joined(TRUE, one, other)
 
     def all_of(self, conditions: Iterable[int]) -> int:
         """All conditions: neighbours are joined first, so that what speaks of the same members stays small."""
@@ -173,7 +171,9 @@ class Diagrams:
 
     def _joined(self, end: int, one: int, other: int) -> int:
         """Both conditions for the end FALSE, either for TRUE: what decides it at once where one of them is that end."""
-        found, nodes = self._together[end], self.nodes
+        known, found, nodes = self._known(end, one, other), self._together[end], self.nodes
+        if known is not None:
+            return known
         waiting = [(one, other)]
         while waiting:
             left, right = waiting[-1]

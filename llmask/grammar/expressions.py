@@ -120,23 +120,19 @@ class Change(NamedTuple):
 
     def of(self, parameter: int) -> int:
         """The new parameter."""
-        function, number, bits = self.function, self.number, self.bits
-        if function == "value":
-            return number
-        if function == "set_bit":
-            return parameter | 1 << number
-        if function == "clear_bit":
-            return parameter & ~(1 << number)
-        if function == "bit_and":
-            return parameter & number
-        if function == "bit_or":
-            return parameter | number
-        if function == "incr":
-            return parameter if bits.of(parameter) == bits.most else parameter + (1 << bits.low)
-        if function == "decr":
-            return parameter if bits.of(parameter) == 0 else parameter - (1 << bits.low)
-        assert function == "_"
-        return parameter
+        return CHANGES[self.function](parameter, self.number, self.bits)
+
+
+CHANGES: dict[str, Callable[[int, int, Bits], int]] = {
+    "value": lambda parameter, number, bits: number,
+    "set_bit": lambda parameter, number, bits: parameter | 1 << number,
+    "clear_bit": lambda parameter, number, bits: parameter & ~(1 << number),
+    "bit_and": lambda parameter, number, bits: parameter & number,
+    "bit_or": lambda parameter, number, bits: parameter | number,
+    "incr": lambda parameter, number, bits: parameter + (bits.of(parameter) != bits.most) * (1 << bits.low),
+    "decr": lambda parameter, number, bits: parameter - (bits.of(parameter) != 0) * (1 << bits.low),
+    "_": lambda parameter, number, bits: parameter,
+}
 
 
 class Condition(NamedTuple):
@@ -341,6 +337,25 @@ def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) 
     if isinstance(expression, Conditional):
         return Conditional(expression.condition, change(expression.part))
     return expression
+
+
+def kept(expression: Expression, leaf: Callable[[Expression], Expression | None]) -> Expression | None:
+    """An expression with its leaves, and its conditions, as a function has them; None: that part is left out.
+
+    With it go the rows that need it; None where nothing is left.
+    """
+    if isinstance(expression, Repeat):
+        part = kept(expression.part, leaf)
+        if part is None:
+            return EMPTY if expression.low == 0 else None
+        return Repeat(part, expression.low, expression.high)
+    if not isinstance(expression, (Sequence, Choice)):
+        return leaf(expression)
+    inner = parts_of(expression)
+    left = [part for one in inner if (part := kept(one, leaf)) is not None]
+    if isinstance(expression, Sequence):
+        return sequence(left) if len(left) == len(inner) else None
+    return choice(left) if left else None
 
 
 def mapped(expression: Expression, lexemes: Mapping[Lexeme, Lexeme]) -> Expression:

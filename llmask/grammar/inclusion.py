@@ -20,8 +20,6 @@ In: two `Rules` over nodes of one store. Out: the number of a rule. Cost: about 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from llmask.grammar.kinds import (
     CALL,
     COUNT,
@@ -35,9 +33,7 @@ from llmask.grammar.kinds import (
     StateId,
 )
 from llmask.grammar.rules import Rules, compares_values, each_edge
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from llmask.grammar.tails import may_end, reached
 
 Edge = tuple[int, int, int, int, int]  # kind, symbol, next state, guard, number
 
@@ -54,7 +50,7 @@ def include(rules: Rules, other: Rules, is_whole: bool = False, is_greedy: bool 
 
 def derives_nothing_too(rules: Rules) -> bool:
     """Whether the start rule derives the empty string."""
-    return rules.start in _empty_rules(rules, _edges_of(rules))
+    return rules.start in _empty_rules(rules)
 
 
 class _Inclusion:
@@ -84,7 +80,7 @@ class _Inclusion:
         self.first: dict[int, RuleId] = {}
         self.waiting: list[tuple[int, bool]] = []
         self.guards: dict[int, GuardId] = {}
-        self.empty = _empty_rules(other, self.edges)
+        self.empty = _empty_rules(other)
         self.spaced_ends = is_whole and other.ignored is not None and other.ignored_at_ends
 
     def write(self) -> RuleId:
@@ -162,21 +158,16 @@ class _Inclusion:
         if not self.bare:
             return set()
         callers: dict[int, set[int]] = {}
-        waiting = []
+        spaced = []
         for state, leaving in self.edges.items():
             rule = self.other.state_rules[state]
             for kind, symbol, _, _, number in leaving:
                 if kind == CALL:
                     callers.setdefault(symbol, set()).add(rule)
                 elif kind == SCAN and number not in self.bare:
-                    waiting.append(rule)
-        others: set[int] = set()
-        while waiting:
-            rule = waiting.pop()
-            if rule not in others:
-                others.add(rule)
-                waiting += callers.get(rule, ())
-        return set(range(len(self.other.names))) - others - {self.other.start}
+                    spaced.append(rule)
+        others = reached(spaced, lambda rule: callers.get(rule, ()))
+        return set(range(len(self.other.names))) - {self.other.start, *others}
 
     def _spaced(self, rule: RuleId, state: StateId, nothing_read: bool) -> StateId:
         """The state after `state` and what is ignored there."""
@@ -209,41 +200,11 @@ def _finals_of(rules: Rules) -> dict[int, list[int]]:
     return found
 
 
-def _empty_rules(rules: Rules, edges: Mapping[int, list[Edge]]) -> set[int]:
-    """Rules that derive the empty string. Those that carry sets do not: they write brackets."""
-    finals = _finals_of(rules)
-    found: set[int] = set()
-
-    def counted(guard: int, count: int) -> int:
-        """The count after a guard, or -1."""
-        if guard == NO_GUARD:
-            return count
-        kind, low, high, add, cap = rules.guards[guard * GUARD_FIELDS : (guard + 1) * GUARD_FIELDS]
-        return min(count + add, cap) if kind == COUNT and low <= count <= high else -1
-
-    def holds(rule: int) -> bool:
-        begin = (rules.rule_starts[rule], 0)
-        seen, waiting = {begin}, [begin]
-        while waiting:
-            state, count = waiting.pop()
-            if any(counted(guard, count) >= 0 for guard in finals.get(state, ())):
-                return True
-            for kind, symbol, target, guard, _ in edges.get(state, ()):
-                after = counted(guard, count) if kind == SKIP or (kind == CALL and symbol in found) else -1
-                if after >= 0 and (target, after) not in seen:
-                    seen.add((target, after))
-                    waiting.append((target, after))
-        return False
-
-    callers: dict[int, set[int]] = {}
-    for state, leaving in edges.items():
-        for kind, symbol, _, _, _ in leaving:
-            if kind == CALL:
-                callers.setdefault(symbol, set()).add(rules.state_rules[state])
-    waiting = list(range(len(rules.names)))
-    while waiting:
-        rule = waiting.pop()
-        if rule not in found and holds(rule):
-            found.add(rule)
-            waiting += callers.get(rule, ())
-    return found
+def _empty_rules(rules: Rules) -> set[int]:
+    """Rules that derive the empty string. What is counted is never empty; rules that carry sets write brackets."""
+    lows = zip(rules.guards[::GUARD_FIELDS], rules.guards[1::GUARD_FIELDS], strict=True)
+    passes = [kind == COUNT and low <= 0 for kind, low in lows]
+    edges = [edge[:4] for edge in each_edge(rules.edges) if edge[1] in (SKIP, CALL) and passes[edge[4]]]
+    finals = [state for state, guard in zip(rules.finals[::2], rules.finals[1::2], strict=True) if passes[guard]]
+    ends = may_end(rules, edges, finals)
+    return {rule for rule, start in enumerate(rules.rule_starts) if ends[start]}

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Items
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded, UnsatisfiableSchema
 from llmask.grammar.expressions import (
@@ -35,11 +35,9 @@ from llmask.grammar.expressions import (
     Lowered,
     Reference,
     Repeat,
-    Sequence,
     TokenSet,
-    choice,
+    kept,
     leaves,
-    sequence,
 )
 from llmask.grammar.kinds import RuleId, StateId
 from llmask.grammar.lowering import Lowering
@@ -72,23 +70,15 @@ def is_instance(name: str) -> bool:
 
 def written_out(expression: Expression, value: int) -> Expression | None:
     """What a part of a rule derives for one value, without conditions; None where none is fulfilled."""
-    if isinstance(expression, Conditional):
-        return written_out(expression.part, value) if expression.condition.holds(value) else None
-    if isinstance(expression, Call):
-        return Reference(instance_name(expression.name, expression.change.of(value)))
-    if isinstance(expression, Sequence):
-        parts = [written_out(part, value) for part in expression.parts]
-        left = [part for part in parts if part is not None]
-        return sequence(left) if len(left) == len(parts) else None
-    if isinstance(expression, Choice):
-        options = [option for part in expression.options if (option := written_out(part, value)) is not None]
-        return choice(options) if options else None
-    if isinstance(expression, Repeat):
-        part = written_out(expression.part, value)
-        if part is None:
-            return sequence(()) if expression.low == 0 else None
-        return Repeat(part, expression.low, expression.high)
-    return expression
+
+    def written(leaf: Expression) -> Expression | None:
+        if isinstance(leaf, Conditional):
+            return kept(leaf.part, written) if leaf.condition.holds(value) else None
+        if isinstance(leaf, Call):
+            return Reference(instance_name(leaf.name, leaf.change.of(value)))
+        return leaf
+
+    return kept(expression, written)
 
 
 class _Missing(Exception):
@@ -151,9 +141,6 @@ class Provable:
                 self._known[name] = False
             if not self._in_progress:
                 return
-        self._refuse(goal)
-
-    def _refuse(self, goal: str) -> NoReturn:
         raise LimitExceeded(
             f'whether rule "{goal}" derives anything takes more than {MOST_STEPS} steps, or looks at more than '
             f"{MOST_PARTS} parts of rules",

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from collections.abc import Sequence as Items
 from dataclasses import replace
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -42,8 +43,8 @@ from llmask.grammar.expressions import (
     Sequence,
     TokenSet,
     choice,
+    kept,
     leaves,
-    parts_of,
     rebuilt,
     sequence,
     written,
@@ -51,6 +52,7 @@ from llmask.grammar.expressions import (
 from llmask.grammar.inclusion import include
 from llmask.grammar.kinds import RuleId, StateId
 from llmask.grammar.rules import Rules
+from llmask.grammar.tails import reached
 from llmask.grammar.token_ranges import token_node
 from llmask.work import spend
 
@@ -63,16 +65,6 @@ REST_WORK = 2  # units for a part that is written once more, after each one befo
 WITHOUT_EMPTY = "{}, not empty"  # name of a rule's variant; no frontend has names with a blank
 
 
-def productive_rules(rules: Mapping[str, Expression], lexeme_is_empty: Callable[[Lexeme], bool]) -> set[str]:
-    """Rules that derive at least one string, given which lexemes match none."""
-    return _least(rules, lambda lexeme: not lexeme_is_empty(lexeme), of_other=True)  # their frontend has seen to it
-
-
-def nullable_rules(rules: Mapping[str, Expression], lexeme_is_nullable: Callable[[Lexeme], bool]) -> set[str]:
-    """Rules that derive the empty string, given which lexemes match it."""
-    return _least(rules, lexeme_is_nullable, of_other=False)
-
-
 def derives_empty(
     expression: Expression, nullable: Container[str], lexeme_is_nullable: Callable[[Lexeme], bool]
 ) -> bool:
@@ -82,14 +74,11 @@ def derives_empty(
 
 def reachable_rules(grammar: Grammar) -> set[str]:
     """Rules that a derivation from the start rule may use."""
-    found = {grammar.start}
-    waiting = [grammar.start]
-    while waiting:
-        for leaf in leaves(grammar.rules[waiting.pop()]):
-            if isinstance(leaf, (Reference, Call)) and leaf.name not in found:
-                found.add(leaf.name)
-                waiting.append(leaf.name)
-    return found
+
+    def used_by(name: str) -> list[str]:
+        return [leaf.name for leaf in leaves(grammar.rules[name]) if isinstance(leaf, (Reference, Call))]
+
+    return set(reached([grammar.start], used_by))
 
 
 def _holds(expression: Expression, known: Container[str], of_lexeme: Callable[[Lexeme], bool], of_other: bool) -> bool:
@@ -116,7 +105,7 @@ def _holds(expression: Expression, known: Container[str], of_lexeme: Callable[[L
     return any(_holds(option, known, of_lexeme, of_other) for option in expression.options)
 
 
-def _least(rules: Mapping[str, Expression], of_lexeme: Callable[[Lexeme], bool], of_other: bool) -> set[str]:
+def provable_rules(rules: Mapping[str, Expression], of_lexeme: Callable[[Lexeme], bool], of_other: bool) -> set[str]:
     """The rules for which a statement holds, see `_holds`; no others than it has to."""
     found: set[str] = set()
     users: dict[str, list[str]] = {}
@@ -209,7 +198,7 @@ class Lowering:
         self.counting: dict[Repeat, RuleId] = {}
         self.inclusions: dict[tuple[int, bool], RuleId] = {}
         self.regions: dict[int, Attributes] = {}
-        self._is_nullable: dict[int, bool] = {}
+        self._is_nullable = cache(nodes.is_nullable)
         self._is_empty: dict[int, bool] = {}
         self.nullable: Container[str] = ()
         self.productive: Container[str] = ()
@@ -226,7 +215,8 @@ class Lowering:
 
     def _look_into_rules(self) -> None:
         """Find out which rules derive something, and the empty string."""
-        self.productive = productive_rules(self.grammar.rules, self.is_empty)
+        # of inclusions and token sets their frontend has seen to it that they derive something
+        self.productive = provable_rules(self.grammar.rules, lambda lexeme: not self.is_empty(lexeme), of_other=True)
         self._refuse_nothing(self.productive)
         self._warn(self.productive, self.grammar.rules)
         expressions = {
@@ -236,7 +226,7 @@ class Lowering:
         }
         plain = {name: one for name, one in expressions.items() if name not in self.grammar.attributes}
         self.expressions = {name: folded(expression, plain) for name, expression in expressions.items()}
-        self.nullable = nullable_rules(self.expressions, self.is_nullable)
+        self.nullable = provable_rules(self.expressions, self.is_nullable, of_other=False)
 
     def _write_waiting(self) -> None:
         while self.waiting:
@@ -286,10 +276,7 @@ class Lowering:
 
     def is_nullable(self, lexeme: Lexeme) -> bool:
         """Whether a lexeme matches the empty string."""
-        found = self._is_nullable.get(lexeme.node)
-        if found is None:
-            found = self._is_nullable[lexeme.node] = self.nodes.is_nullable(lexeme.node)
-        return found
+        return self._is_nullable(lexeme.node)
 
     def is_empty(self, lexeme: Lexeme) -> bool:
         """Whether a lexeme matches nothing at all."""
@@ -353,23 +340,12 @@ class Lowering:
 
     def _without(self, expression: Expression, productive: Container[str]) -> Expression | None:
         """An expression without the options and optional parts that derive nothing; None where nothing is left."""
-        if isinstance(expression, Lexeme):
-            return None if self.is_empty(expression) else expression
-        if isinstance(expression, Reference):
-            return expression if expression.name in productive else None
-        if isinstance(expression, (TokenSet, Inclusion)):
-            return expression
-        if isinstance(expression, Repeat):
-            part = self._without(expression.part, productive)
-            if part is None:
-                return EMPTY if expression.low == 0 else None
-            return Repeat(part, expression.low, expression.high)
-        assert isinstance(expression, (Sequence, Choice)), "calls and conditions are written out"
-        inner = parts_of(expression)
-        left = [part for one in inner if (part := self._without(one, productive)) is not None]
-        if isinstance(expression, Sequence):
-            return sequence(left) if len(left) == len(inner) else None
-        return choice(left) if left else None
+
+        def derived(leaf: Expression) -> Expression | None:
+            is_empty = isinstance(leaf, Lexeme) and self.is_empty(leaf)
+            return None if is_empty or (isinstance(leaf, Reference) and leaf.name not in productive) else leaf
+
+        return kept(expression, derived)
 
     # --- what is counted must not be empty
 

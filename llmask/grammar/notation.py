@@ -157,7 +157,7 @@ class RuleText:
         self.network = network._replace(lexeme=cache(network.lexeme))
         self.names = rule_names(network.names)
         self._labels: dict[int, str] = {}  # states with a line of their own: "" for the start of a rule
-        self._rule_of: dict[int, int] = {}
+        self._rule_of = {state: rule for rule, states in enumerate(network.states) for state in states}
         self._lines: dict[int, list[Alternative]] = {}
         self._place: dict[int, tuple[int, int, int]] = {}  # a state within a line: its head, alternative and step
         self._heads_of: dict[int, list[int]] = {}  # by rule, the states with a line of their own, the start first
@@ -177,7 +177,7 @@ class RuleText:
 
     def item(self, state: int) -> str:
         """The line of a state with a dot where the state is."""
-        rule = self._rule(state)
+        rule = self._rule_of[state]
         self._heads(rule)
         head, number, step = self._place.get(state, (state, -1, 0))
         if head not in self._labels:  # ends of rules have no place
@@ -193,15 +193,10 @@ class RuleText:
 
     def state(self, state: int) -> str:
         """Short name of a state: that of its rule, with its number where it has a line of its own."""
-        rule = self._rule(state)
+        rule = self._rule_of[state]
         self._heads(rule)
         label = self._labels.get(state, f"state {state}")
         return f"{self.names[rule]}.{label}" if label else self.names[rule]
-
-    def _rule(self, state: int) -> int:
-        if not self._rule_of:
-            self._rule_of.update((one, rule) for rule, states in enumerate(self.network.states) for one in states)
-        return self._rule_of[state]
 
     def _heads(self, rule: int) -> list[int]:
         """States of a rule that have a line of their own, the start first; their lines are made."""
@@ -291,11 +286,8 @@ class RuleText:
                     break
                 steps.append((state, self._symbols(groups[0][1])))
                 state = groups[0][0]
-            if state in self._labels:
-                yield Alternative(tuple(steps), None, self._arrow(state))
-            elif self._ends(state):
-                guard = self.network.finals[state]
-                yield Alternative(tuple(steps), None, f'""{guard}' if guard else "")
+            if state in self._labels or self._ends(state):
+                yield Alternative(tuple(steps), None, self._tail(state))
             else:
                 choices = [
                     Alternative(((state, self._symbols(edges)),), None, self._tail(target)).text()
@@ -315,12 +307,9 @@ class RuleText:
 
     def _tail(self, state: int) -> str:
         if state in self._labels:
-            return self._arrow(state)
+            return f"-> {self._labels[state] or self.names[self._rule_of[state]]}"
         guard = self.network.finals[state]
         return f'""{guard}' if guard else ""
-
-    def _arrow(self, state: int) -> str:
-        return f"-> {self._labels[state] or self.names[self._rule(state)]}"
 
     def _symbols(self, edges: Sequence[Edge]) -> str:
         texts = [self._symbol(edge) for edge in edges]

@@ -103,7 +103,7 @@ class Overlaps:
                 beginning[byte] |= 1 << lexeme
         self.related = [union(beginning[byte] for byte in bits_of(first)) for first in self.first]
         self._tell_stems_apart()
-        self.first_of_place = [self._first_of(found) for found in self.after]
+        self.first_of_place = [union(self.first[lexeme] for lexeme in found) for found in self.after]
         self.pairs: set[tuple[int, int]] = set()
 
     def _tell_stems_apart(self) -> None:
@@ -136,9 +136,6 @@ class Overlaps:
         if found == len(self.places):
             self.places.append(bits)
         return found
-
-    def _first_of(self, lexemes: dict[int, set[int]]) -> int:
-        return union(self.first[lexeme] for lexeme in lexemes)
 
     def _extensions(self, one: int, other: int) -> tuple[int, bool]:
         try:
@@ -224,19 +221,7 @@ def following(network: Network, own: Sequence[int], at_end: int = 0) -> list[int
     n_states = len(network.edges)
     n_rules = len(rules.names)
     ends = network.may_end()
-    steps: list[list[int]] = []
-    for edges in network.edges:
-        targets = []
-        for edge in edges:
-            if edge.kind == SKIP:
-                targets.append(edge.target)
-            elif edge.kind != SCAN:
-                start = rules.rule_starts[edge.symbol]
-                targets.append(start)
-                if ends[start]:
-                    targets.append(edge.target)
-        steps.append(targets)
-    inner = closure(steps, own)
+    inner = closure([[*network.silent_steps(state, ends)] for state in range(n_states)], own)
     after = [0] * n_rules  # what follows a call of a rule
     after[rules.start] = at_end
     callers: list[list[int]] = [[] for _ in range(n_rules)]

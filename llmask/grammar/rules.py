@@ -419,10 +419,10 @@ def compares_values(rules: Rules) -> bool:
     return any(kind >= CALL_NEW for kind in rules.edges[1::EDGE_FIELDS])
 
 
-def one_lexeme(node: int, is_nullable: bool) -> Rules:
-    """Rules whose documents are the strings of one regex node."""
+def one_lexeme(node: int, is_nullable: bool, name: str = "start") -> Rules:
+    """Rules whose documents are the strings of one regex node; `name` is that of the rule."""
     rules = Rules()
-    start = rules.start_state(rules.rule("start"))
+    start = rules.start_state(rules.rule(name))
     end = rules.state(rules.start)
     rules.scan(start, node, end)
     rules.final(end)

@@ -27,14 +27,16 @@ In: `Rules`. Out: `Rules` with the same numbers of rules; components of graphs. 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, NO_GUARD, PRIORITY_FIELDS, SCAN, SKIP, GuardId, RuleId, StateId
 from llmask.grammar.rules import Rules, each_edge
 from llmask.work import spend
+
+Vertex = TypeVar("Vertex")
 
 
 def components(successors: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -89,6 +91,18 @@ def closure(successors: Sequence[Sequence[int]], own: Sequence[int]) -> list[int
         for vertex in members:
             reached[vertex] = bits
     return reached
+
+
+def reached(first: Iterable[Vertex], successors: Callable[[Vertex], Iterable[Vertex]]) -> list[Vertex]:
+    """All vertices that some lead to, these included, the nearest first."""
+    order = [*first]
+    seen = set(order)
+    for vertex in order:  # grows
+        for target in successors(vertex):
+            if target not in seen:
+                seen.add(target)
+                order.append(target)
+    return order
 
 
 def union(sets: Iterable[int]) -> int:
@@ -162,6 +176,17 @@ class Network:
                     found.append(edge)
         return found, own
 
+    def silent_steps(self, state: int, ends: Sequence[bool]) -> Iterator[int]:
+        """The states that one leads to before a lexeme; `ends` as `may_end` tells them."""
+        for edge in self.edges[state]:
+            if edge.kind == SKIP:
+                yield edge.target
+            elif edge.kind != SCAN:
+                start = self.rules.rule_starts[edge.symbol]
+                yield start
+                if ends[start]:
+                    yield edge.target
+
     def may_end(self) -> list[bool]:
         """For each state, whether its rule may end there without another byte."""
         steps = (
@@ -173,12 +198,13 @@ class Network:
         return may_end(self.rules, steps)
 
 
-def may_end(rules: Rules, edges: Iterable[tuple[int, ...]]) -> list[bool]:
+def may_end(rules: Rules, edges: Iterable[tuple[int, ...]], finals: Iterable[int] | None = None) -> list[bool]:
     """For each state, whether its rule may end there without another byte.
 
     Parameters
     ----------
     edges : state, kind, symbol and target of each edge that skips or calls.
+    finals : states that rules end in; None: all of them.
     """
     into: list[list[tuple[int, int]]] = [[] for _ in rules.state_rules]  # the state before, and the rule called or -1
     calls: list[list[tuple[int, int]]] = [[] for _ in rules.names]  # states before and after each call of a rule
@@ -189,7 +215,7 @@ def may_end(rules: Rules, edges: Iterable[tuple[int, ...]]) -> list[bool]:
             into[target].append((state, symbol))
             calls[symbol].append((state, target))
     ends = [False] * len(rules.state_rules)
-    waiting = list(rules.finals[::2])
+    waiting = list(rules.finals[::2] if finals is None else finals)
     while waiting:
         state = waiting.pop()
         if ends[state]:
@@ -283,21 +309,10 @@ def _circles(network: Network, apart: Container[int]) -> dict[int, frozenset[int
 
 def _ends(network: Network, state: int) -> bool:
     """Whether all that can be done in a state is to end the rule."""
-    seen = {state}
-    waiting = [state]
-    may_end = False
-    while waiting:
-        here = waiting.pop()
-        may_end |= NO_GUARD in network.finals[here]
-        if any(guard != NO_GUARD for guard in network.finals[here]):
-            return False
-        for edge in network.edges[here]:
-            if edge.kind != SKIP or edge.guard != NO_GUARD:
-                return False
-            if edge.target not in seen:
-                seen.add(edge.target)
-                waiting.append(edge.target)
-    return may_end
+    here = reached([state], lambda at: [edge.target for edge in network.edges[at] if edge.kind == SKIP])
+    guards = [guard for at in here for guard in network.finals[at]]
+    edges = [edge for at in here for edge in network.edges[at]]
+    return bool(guards) and not any(guards) and all(edge.kind == SKIP and edge.guard == NO_GUARD for edge in edges)
 
 
 def chain(rules: Rules) -> Rules:

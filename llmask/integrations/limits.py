@@ -32,6 +32,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from llmask.arguments import check_type
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.compiling.compiler import Compiler
 from llmask.errors import BudgetError, GrammarError, LimitExceeded, LlmaskError, VocabularyError, short
@@ -108,14 +109,8 @@ def read_tokenizer(tokenizer: Any, eos: Iterable[Any] | None, n_logits: int) -> 
     ------
     VocabularyError : it is of a kind that cannot be read, or has no end of sequence.
     """
-    encoding = next(
-        (
-            found
-            for found in (tokenizer, *(getattr(tokenizer, name, None) for name in ENCODINGS))
-            if hasattr(found, "_mergeable_ranks")
-        ),
-        None,
-    )
+    owners = [tokenizer, *(getattr(tokenizer, name, None) for name in ENCODINGS)]
+    encoding = next((found for found in owners if hasattr(found, "_mergeable_ranks")), None)
     if encoding is not None:
         return Tokenizer.from_tiktoken(
             encoding, _ends_within(eos, n_logits), vocab_size=max(n_logits, encoding.n_vocab)
@@ -342,8 +337,7 @@ def compile_text(compiler: Compiler, text: str) -> CompiledGrammar:
     GrammarError : it is malformed; the message names the notation that it was read in.
     LimitExceeded : it is too large.
     """
-    if not isinstance(text, str):
-        raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
+    check_type(text, str, "a grammar is a str", "decode bytes first", GrammarError)
     notation = notation_of(text)
     stated = STATED.match(text)
     source = text if stated is None else text[: stated.start(1)].replace("//", "#") + text[stated.start(1) :]

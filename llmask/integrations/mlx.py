@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from llmask.errors import LlmaskError
 from llmask.mask.apply import BITS_PER_WORD
-from llmask.samplers.prefixes import TextProcessor, allows_any, beyond_logits
+from llmask.samplers.prefixes import TextProcessor, allows_any, beyond_logits, check_width
 
 if TYPE_CHECKING:
     import mlx.core as mx
@@ -98,7 +98,7 @@ class GrammarLogitsProcessor(TextProcessor):
                 f"the logits of one sequence have the shape (n,) or (1, n), not {tuple(logits.shape)}",
                 help="give each sequence of a batch a processor of its own",
             )
-        self._masks.check_width(n_logits)
+        check_width(self._masks.tokenizer, n_logits)
         mx.async_eval(tokens)  # first, so that they are not waited for together with the logits
         mx.async_eval(logits)
         generation = self._masks.generation

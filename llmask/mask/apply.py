@@ -359,14 +359,6 @@ def _is_plain(logits: Any) -> bool:
     )
 
 
-def _tell_autograd(logits: Any) -> None:
-    """Count a change that torch has not seen: a gradient that needs the old values is then an error, as always."""
-    import torch
-
-    if not logits.is_inference():
-        torch.autograd.graph.increment_version(logits)
-
-
 @cache
 def _triton_kernel(device: torch.device) -> Callable[..., Any] | None:
     """The kernel for a GPU; None where Triton is not installed, or cannot compile, as without a C compiler."""
@@ -383,6 +375,8 @@ def _triton_kernel(device: torch.device) -> Callable[..., Any] | None:
 
 def _apply_to_tensor(logits: Any, words: Any, rows: npt.NDArray[np.int64] | None) -> Sequence[int]:
     """Apply a mask that fits to a tensor by the fastest way that is open to it."""
+    import torch
+
     is_plain = _is_plain(logits)
     if is_plain and logits.is_cpu:
         place = _in_torch(logits)
@@ -392,7 +386,8 @@ def _apply_to_tensor(logits: Any, words: Any, rows: npt.NDArray[np.int64] | None
         dead = _apply_on_device(logits, words, rows, apply_rows)
     else:
         return _apply_on_device(logits, words, rows, _apply_in_torch)
-    _tell_autograd(logits)
+    if not logits.is_inference():  # torch has not seen the change: a gradient that needs the old values is an error
+        torch.autograd.graph.increment_version(logits)
     return dead
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import as_bitmask, as_integer, listed
+from ..arguments import as_bitmask, as_integer, check_type, listed
 from ..errors import LlmaskError
 from ..kernels.tables.kinds import Fill
 from .ahead import read_ahead
@@ -57,10 +57,7 @@ class Batch:
     def __init__(self, matchers: Iterable[Matcher | None]) -> None:
         self._matchers: list[Matcher | None] = listed(matchers, "matchers")
         for matcher in self._matchers:
-            if matcher is not None and not isinstance(matcher, Matcher):
-                raise LlmaskError(
-                    f"a matcher is a Matcher, not {type(matcher).__name__}", help="give what g.matcher() made"
-                )
+            check_type(matcher, (Matcher, type(None)), "a matcher is a Matcher", "give what g.matcher() made")
         self._sequences = [None if matcher is None else matcher._sequence for matcher in self._matchers]
         addresses = [0 if sequence is None else sequence.cell_address for sequence in self._sequences]
         self._cells = np.array(addresses, np.int64)
@@ -100,7 +97,8 @@ class Batch:
         threads = None if threads is None else as_integer(threads, "the number of threads")
         if budgets is None and None not in self._sequences:
             return self._fill_plain(self._cells, list(range(n)), chosen, words, threads)
-        found = [None] * n if budgets is None else _checked_budgets(budgets, n)
+        given = [None] * n if budgets is None else _one_each(budgets, n, "budget", ", or None,")
+        found = [None if budget is None else checked_budget(budget) for budget in given]
         far = [
             place
             for place, (sequence, budget) in enumerate(zip(self._sequences, found, strict=True))
@@ -212,12 +210,6 @@ def _one_each(values: Any, n: int, what: str, or_none: str = "") -> list[Any]:
 def _each_integer(values: Any, n: int, what: str) -> list[int]:
     """One integer for each of `n` matchers."""
     return [value if type(value) is int else as_integer(value, f"a {what}") for value in _one_each(values, n, what)]
-
-
-def _checked_budgets(budgets: Any, n: int) -> list[int | None]:
-    """The budget of each of `n` matchers, or None."""
-    found = _one_each(budgets, n, "budget", ", or None,")
-    return [None if budget is None else checked_budget(budget) for budget in found]
 
 
 def _checked_rows(rows: Any, n: int, words: Any) -> Any:

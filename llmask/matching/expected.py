@@ -57,17 +57,11 @@ def rules_at(generation: Generation, configuration: int, with_expected: bool = F
 
 def named_bytes(sequence: Sequence, configuration: int) -> list[str]:
     """The bytes that may come next, for messages, neighbours together."""
-    ranges: list[list[int]] = []
-    for byte in sequence.generation.live_bytes(configuration):
-        if ranges and ranges[-1][1] == byte - 1:
-            ranges[-1][1] = byte
-        else:
-            ranges.append([byte, byte])
-    return [_byte_name(low) if low == high else f"{_byte_name(low)}..{_byte_name(high)}" for low, high in ranges]
+    from ..grammar.token_ranges import ranges_of  # late: messages only
 
-
-def _byte_name(byte: int) -> str:
-    return repr(bytes([byte]))[1:]
+    ranges = ranges_of((byte, byte) for byte in sequence.generation.live_bytes(configuration))
+    names = ([shown(bytes([byte])) for byte in ends] for ends in ranges)
+    return [low if low == high else f"{low}..{high}" for low, high in names]
 
 
 def refused_token(tokenizer: Tokenizer, token: int) -> str:

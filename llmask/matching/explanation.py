@@ -128,11 +128,8 @@ class Explanation:
         self.byte = byte
         self.found = found
         self.note = note
-        self.instance_pointer = None if reason is None else reason.instance_pointer
-        self.schema_pointer = None if reason is None else reason.schema_pointer
-        self.keyword = None if reason is None else reason.keyword
-        self.value = None if reason is None else reason.value
-        self.matching = () if reason is None else reason.matching
+        said: Any = (None, None, None, None, ()) if reason is None else reason
+        self.instance_pointer, self.schema_pointer, self.keyword, self.value, self.matching = said
         self._reason = reason
 
     @cached_property
@@ -179,7 +176,10 @@ class Explanation:
         if self._later is NOTHING_LATER:
             return f"refused at byte {self.byte}: {self.note}"
         what = f"found {shown(self.found[:MOST_FOUND])}" if self.found else "the document ends"
-        lines = [f"refused at byte {self.byte}: {what}", *self.why(), *self._instead()]
+        lines = [f"refused at byte {self.byte}: {what}", *self.why()]
+        if self.expected:
+            more = ", ..." if len(self.expected) > MOST_EXPECTED else ""
+            lines.append(f"expected {', '.join(self.expected[:MOST_EXPECTED])}{more}")
         if self.tokens:
             texts = ", ".join(f"{token} {shown(self._tokenizer.token_bytes(token))}" for token in self.tokens)
             lines.append(f"tokens that may come instead: {texts}")
@@ -197,10 +197,6 @@ class Explanation:
         elif self.note is None:
             lines += ["the rules there:", *(f"  {rule}" for rule in self.rules[:MOST_SHOWN_LINES])]
         return lines + [f"also {sentence(reason)}" for reason in self.others[:MOST_SHOWN_LINES]]
-
-    def _instead(self) -> list[str]:
-        more = ", ..." if len(self.expected) > MOST_EXPECTED else ""
-        return [f"expected {', '.join(self.expected[:MOST_EXPECTED])}{more}"] if self.expected else []
 
 
 def sentence(reason: Reason) -> str:

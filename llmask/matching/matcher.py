@@ -253,7 +253,9 @@ class Matcher:
         LlmaskError : the token id is not an integer; the state is unchanged.
         """
         if not self._sequence.accept(token):
-            raise self._rejection(as_integer(token, "a token id"))
+            token = as_integer(token, "a token id")
+            what = refused_token(self._sequence.store.tokenizer, token)
+            raise self._refusal(f"{what}; {self._expectation()}", self._sequence.place(), token)
 
     def accept_tokens(self, tokens: Iterable[int]) -> None:
         """Take several tokens into the state, all or none.
@@ -522,10 +524,6 @@ class Matcher:
             names.append("the end")
         names += named_tokens(sequence, configuration)
         return "expected " + (", ".join(names[:12]) + (", ..." if len(names) > 12 else ""))
-
-    def _rejection(self, token: Any) -> TokenRejected:
-        what = refused_token(self._sequence.store.tokenizer, token)
-        return self._refusal(f"{what}; {self._expectation()}", self._sequence.place(), token)
 
     def _refusal(self, message: str, place: str, refused: Any) -> TokenRejected:
         """The error of a token or of bytes that are refused, which can tell why when the matcher is somewhere else."""

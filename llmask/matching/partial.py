@@ -25,14 +25,7 @@ MOST_SHOWN = 100  # characters of a pointer, for people
 BLOCK = 64  # tokens that are read at once where nobody asked in between; rolling back into them reads some again
 
 
-class _Position(NamedTuple):
-    pointer: str | None
-    kind: str
-    n_bytes: int
-    depth: int
-
-
-class Position(_Position):
+class Position(NamedTuple("Fields", [("pointer", "str | None"), ("kind", str), ("n_bytes", int), ("depth", int)])):
     """Where a sequence is in its document; `str` is a text for people.
 
     Attributes

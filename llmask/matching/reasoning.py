@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import as_flag, as_integer, as_row, each_of
+from ..arguments import as_flag, as_integer, as_row, check_type, each_of
 from ..errors import BudgetError, LlmaskError
 from ..kernels.mask.cell import ASK, CELL_FILTER
 from ..kernels.mask.configurations import REFUSED
@@ -232,10 +232,7 @@ def think_first(matcher: Matcher, end: Iterable[int], budget: int | None = None,
     ------
     LlmaskError : see `Reasoning`; it has taken one, or is no matcher.
     """
-    if not isinstance(matcher, Matcher):
-        raise LlmaskError(
-            f"the answer's matcher is a matcher, not {type(matcher).__name__}", help="give grammar.matcher()"
-        )
+    check_type(matcher, Matcher, "the answer's matcher is a matcher", "give grammar.matcher()")
     if len(matcher):
         raise LlmaskError("the answer has begun, and thinking comes before it", help="give a new grammar.matcher()")
     sequence = matcher._sequence

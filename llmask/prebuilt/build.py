@@ -80,14 +80,11 @@ def _say(message: str) -> None:
 
 
 def _compare(built: dict[str, bytes]) -> int:
-    differing = [name for name, content in built.items() if _content(FOLDER / name) != content]
+    here = {path.name: path.read_bytes() for path in map(FOLDER.joinpath, built) if path.is_file()}
+    differing = [name for name, content in built.items() if here.get(name) != content]
     for name in built:
         _say(f"{name}: {'differs from what was built now' if name in differing else 'the same, byte for byte'}")
     return NOT_THE_SAME if differing else 0
-
-
-def _content(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
 
 
 def _build(scratch: Path) -> dict[str, bytes]:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from llmask.arguments import check_type
 from llmask.compiling.compiled_grammar import CompiledGrammar
 from llmask.compiling.compiler import Compiler
 from llmask.errors import BudgetError, LlmaskError
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 SCHEMA_OPTIONS = tuple(inspect.signature(Compiler.json_schema).parameters)[2:]
+See = Callable[[int, list[int]], None]  # told the number of a prompt, and all tokens after it
 _NOT_OPTIONS = {
     "transformers": (
         "input_ids",
@@ -133,12 +135,17 @@ def generate(
     write = _write_with_llama if is_llama else _write_with_transformers
     is_watched = on_value is not None or on_event is not None
     is_text = isinstance(type_or_schema, CompiledGrammar)
-    watch = _Prompts(grammar, is_text, on_value, on_event) if is_watched else None
-    rows = write(model, tokenizer, grammar, given, watch, checked_budget(max_tokens), options) if given else []
+    watch = Watch(on_value, on_event)
+
+    def see(number: int, ids: list[int], has_ended: bool = False) -> None:
+        """Tell of all tokens that are written for a prompt; `has_ended`: nothing follows."""
+        watch.tell(number, ids[watch.n_read(number) :], grammar.tokenizer, not is_text, has_ended)
+
+    seen = see if is_watched else None
+    rows = write(model, tokenizer, grammar, given, seen, checked_budget(max_tokens), options) if given else []
     texts = [_text(grammar, row) for row in rows]
-    if watch is not None:
-        for number, row in enumerate(rows):
-            watch.see(number, row, has_ended=True)
+    for number, row in enumerate(rows if is_watched else ()):
+        see(number, row, has_ended=True)
     values = [read(text) for text in texts]
     if len(rows) > len(given):
         n = len(rows) // len(given)
@@ -167,11 +174,8 @@ def _check_list(options: Mapping[str, Any], name: str, what: str) -> None:
     given = options.get(name)
     if given is None:
         return
-    if not isinstance(given, (list, tuple)):
-        raise LlmaskError(
-            f"{name} is a list of {what}, not {type(given).__name__}",
-            help=f"put it into a list: {name}=[...]; llmask.generate adds its own",
-        )
+    how = f"put it into a list: {name}=[...]; llmask.generate adds its own"
+    check_type(given, (list, tuple), f"{name} is a list of {what}", how)
     for number, one in enumerate(given):
         if not callable(one):
             raise LlmaskError(
@@ -227,25 +231,6 @@ def _text(grammar: CompiledGrammar, ids: list[int]) -> str:
     return text
 
 
-class _Prompts(Watch):
-    """Tells of the texts that are written after prompts, from all tokens of each."""
-
-    def __init__(
-        self,
-        grammar: CompiledGrammar,
-        is_text: bool,
-        on_value: Callable[[int, Any], object] | None,
-        on_event: Callable[[int, Event], object] | None,
-    ) -> None:
-        super().__init__(on_value, on_event)
-        self._tokenizer = grammar.tokenizer
-        self._is_text = is_text
-
-    def see(self, number: int, ids: list[int], has_ended: bool = False) -> None:
-        """Look at all tokens that are written for a prompt, `number`; `has_ended`: nothing follows."""
-        self.tell(number, ids[self.n_read(number) :], self._tokenizer, not self._is_text, has_ended)
-
-
 # --- frameworks
 
 
@@ -254,7 +239,7 @@ def _write_with_transformers(
     tokenizer: Any,
     grammar: CompiledGrammar,
     prompts: list[Any],
-    watch: _Prompts | None,
+    see: See | None,
     max_tokens: int,
     options: dict[str, Any],
 ) -> list[list[int]]:
@@ -281,18 +266,18 @@ def _write_with_transformers(
     context = getattr(model.config, "max_position_embeddings", None) or math.inf
     most = max(1, int(min(max_tokens, context - width)))
     criteria = list(options.pop("stopping_criteria", None) or ())
-    if watch is not None:
+    if see is not None:
         if (_setting(model, options, "num_beams") or 1) > 1:
             raise LlmaskError(
                 "on_value or on_event with beams: no text is certain before the end", help="leave one of them out"
             )
 
-        def see(written: Any, scores: Any, **_: Any) -> Any:
+        def look(written: Any, scores: Any, **_: Any) -> Any:
             for number, row in enumerate(written[:, width:].tolist()):
-                watch.see(number, row)
+                see(number, row)
             return torch.zeros(len(written), dtype=torch.bool, device=written.device)
 
-        criteria.append(see)
+        criteria.append(look)
     if _setting(model, options, "stop_strings"):
         options = {"tokenizer": tokenizer, **options}
     processor = GrammarLogitsProcessor(grammar, width, most if grammar.takes_budget else math.inf)
@@ -363,7 +348,7 @@ def _write_with_llama(
     tokenizer: Any,
     grammar: CompiledGrammar,
     prompts: list[Any],
-    watch: _Prompts | None,
+    see: See | None,
     max_tokens: int,
     options: dict[str, Any],
 ) -> list[list[int]]:
@@ -373,7 +358,7 @@ def _write_with_llama(
     rows = []
     others = options.pop("logits_processor", None) or ()
     for number, prompt in enumerate(prompts):
-        written = _LlamaText(grammar, max_tokens, model.n_ctx(), number, watch)
+        written = _LlamaText(grammar, max_tokens, model.n_ctx(), number, see)
         run = model.create_chat_completion
         if isinstance(prompt, str):
             run = model.create_completion
@@ -390,14 +375,12 @@ class _LlamaText:
     How long the prompt is, and so how much of the context is left, is known at the first call.
     """
 
-    def __init__(
-        self, grammar: CompiledGrammar, max_tokens: int, n_context: int, number: int, watch: _Prompts | None
-    ) -> None:
+    def __init__(self, grammar: CompiledGrammar, max_tokens: int, n_context: int, number: int, see: See | None) -> None:
         self._grammar = grammar
         self._max_tokens = max_tokens
         self._n_context = n_context
         self._number = number
-        self._watch = watch
+        self._see = see
         self._start: int | None = None
         self._ids: list[int] = []
 
@@ -412,8 +395,8 @@ class _LlamaText:
             )
         self._ids = ids[self._start :].tolist()
         try:
-            if self._processor.error is None and self._watch is not None:
-                self._watch.see(self._number, self._ids)
+            if self._processor.error is None and self._see is not None:
+                self._see(self._number, self._ids)
         except BaseException as error:  # the callback drops what is raised; the processor ends the text
             self._processor.error = error
         return self._processor(ids, scores)

@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from llmask.errors import LlmaskError
 from llmask.mask.apply import apply_bitmask
-from llmask.samplers.prefixes import TextProcessor, beyond_logits
+from llmask.samplers.prefixes import TextProcessor, beyond_logits, check_width
 
 
 class GrammarLogitsProcessor(TextProcessor):
@@ -120,7 +120,7 @@ class GrammarLogitsProcessor(TextProcessor):
         scores[[end for end in self._masks.tokenizer.eos_ids if end < scores.shape[0]]] = 0.0
 
     def _apply(self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]) -> None:
-        self._masks.check_width(scores.shape[0])
+        check_width(self._masks.tokenizer, scores.shape[0])
         mask = self._masks.fill(np.asarray(input_ids)[None, :])
         if apply_bitmask(scores, mask):
             scores[:] = 0.0

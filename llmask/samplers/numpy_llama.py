@@ -78,16 +78,14 @@ class NumpyLlama:
         turns = number("rope.freq_base") ** (-np.arange(0, self._head_size, 2) / self._head_size)
         angles = np.outer(np.arange(self.n_context), turns)
         self._cos, self._sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
-        self._keys: list[Floats] = []
-        self._values: list[Floats] = []
         self.begin()
 
     def begin(self) -> None:
         """Forget what was read."""
         self.n_tokens = 0
         nothing = np.zeros((self._n_shared, 0, self._head_size), np.float32)
-        self._keys = [nothing] * len(self._blocks)
-        self._values = [nothing] * len(self._blocks)
+        self._keys: list[Floats] = [nothing] * len(self._blocks)
+        self._values: list[Floats] = [nothing] * len(self._blocks)
 
     def forget(self, n: int) -> None:
         """Take back all but the first `n` tokens."""

@@ -35,16 +35,16 @@ import numpy as np
 import numpy.typing as npt
 
 from llmask.compiling.compiled_grammar import CompiledGrammar
-from llmask.errors import LlmaskError, TokenRejected, VocabularyError
+from llmask.errors import LlmaskError, VocabularyError
 from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask, id_mask, warn_of_width
 from llmask.matching.batch import Batch
 from llmask.matching.budget import checked_budget
 from llmask.matching.matcher import Matcher
 from llmask.matching.reasoning import Reasoning
-from llmask.samplers.watching import row_watch
+from llmask.samplers.watching import RowWatch
 
 if TYPE_CHECKING:
-    from llmask.samplers.watching import OnEvent, OnValue, RowWatch
+    from llmask.samplers.watching import OnEvent, OnValue
     from llmask.tokenizer.tokenizer import Tokenizer
 
 AnyGrammar = CompiledGrammar | Reasoning
@@ -110,9 +110,7 @@ class PrefixTable:
         for token in np.frombuffer(tokens, np.int64).tolist():
             if matcher.is_terminated():
                 break
-            try:
-                matcher.accept_token(token)
-            except TokenRejected:
+            if not matcher.accept(token):
                 return None
         return matcher
 
@@ -122,11 +120,7 @@ def _accept(before: Matcher, token: int) -> Matcher | None:
     if before.is_terminated():
         return before
     matcher = before.fork()
-    try:
-        matcher.accept_token(token)
-    except TokenRejected:
-        return None
-    return matcher
+    return matcher if matcher.accept(token) else None
 
 
 class FreeRow:
@@ -289,10 +283,6 @@ class PrefixMasks:
             if matcher.fill_bitmask(self._mask, row, budget):
                 self.restricts = True
         return self._mask
-
-    def check_width(self, n_logits: int) -> None:
-        """Refuse a model that has not a logit for each token; see `check_width`."""
-        check_width(self.tokenizer, n_logits)
 
 
 class BatchMasks(PrefixMasks):
@@ -512,7 +502,7 @@ class TextProcessor:
         on_value: OnValue | None = None,
         on_event: OnEvent | None = None,
     ) -> None:
-        watch = row_watch(on_value, on_event)
+        watch = None if on_value is None and on_event is None else RowWatch(on_value, on_event)
         self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit, watch)
 
     def reset(self) -> None:

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from llmask.mask.apply import apply_bitmask, masked_copy
-from llmask.samplers.prefixes import TextProcessor, beyond_logits
+from llmask.samplers.prefixes import TextProcessor, beyond_logits, check_width
 
 if TYPE_CHECKING:
     import numpy as np
@@ -128,7 +128,7 @@ class GrammarLogitsProcessor(TextProcessor):
         New scores of the same shape, dtype and device; `scores` themselves where every token is allowed.
         """
         n_logits = scores.shape[-1]
-        self._masks.check_width(n_logits)
+        check_width(self._masks.tokenizer, n_logits)
         is_lookup = _are_made_up(scores)
         kept = [tensor for asked in self._asked if (tensor := asked()) is not None]
         is_same = self._is_of_same_draft(input_ids, is_lookup, kept)

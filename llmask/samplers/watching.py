@@ -153,16 +153,6 @@ class RowWatch(Watch):
                 self.tell(number, tokens, grammar.tokenizer, grammar.is_json, has_ended)
 
 
-def row_watch(on_value: OnValue | None, on_event: OnEvent | None) -> RowWatch | None:
-    """What tells of the rows of a processor; None where nobody wants to know.
-
-    Raises
-    ------
-    LlmaskError : see `Watch`.
-    """
-    return None if on_value is None and on_event is None else RowWatch(on_value, on_event)
-
-
 def until_end(tokens: Iterable[int], eos_ids: Iterable[int]) -> list[int]:
     """The tokens before the end of sequence."""
     return list(takewhile(lambda token: token not in eos_ids, tokens))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from ..errors import GrammarError, LimitExceeded, LlmaskError
 from ..forks import cached_property
 from ..grammar.rules import MakeVariant, Rules, Terminal
-from ..kernels.table import Table
 from ..kernels.tables.operations import Operation
 from ..work import active, in_parts, metered, unmetered
 from .generation import Generation, RuleSource
@@ -126,11 +125,6 @@ class LoadedGrammar:
             else:
                 with metered(limits.max_step_work, "max_step_work"):
                     run(Operation.BUILD_MASK, self.generation.start)
-
-    @property
-    def table(self) -> Table:
-        """The newest tables, for tests and tools."""
-        return self.generation.table
 
     @property
     def is_json(self) -> bool:

@@ -147,16 +147,12 @@ def read_slice(nodes: RegexNodes, text: str) -> tuple[int, int]:
     return char, most
 
 
-def _count_characters(tokenizer: Tokenizer, run: Run, char: int) -> npt.NDArray[np.int32]:
-    """int32[vocab_size], strings of `char` in each token that is nothing else, 0 for others."""
-    counts = np.zeros(tokenizer.vocab_size, np.int32)
-    run(Operation.COUNT_CHARACTERS, char, data=counts)
-    return counts
-
-
 def _make(tokenizer: Tokenizer, run: Run, wanted: list[tuple[int, int]]) -> list[SliceArrays]:
     """Slices, by the node of their character and the most of them; the rest of a small one has that of larger ones."""
-    counts = {char: _count_characters(tokenizer, run, char) for char in dict.fromkeys(char for char, _ in wanted)}
+    # by character: its strings in each token that is nothing else, 0 for others
+    counts = {char: np.zeros(tokenizer.vocab_size, np.int32) for char, _ in wanted}
+    for char, found in counts.items():
+        run(Operation.COUNT_CHARACTERS, char, data=found)
     chosen = [(counts[char] > 0) & (counts[char] <= most) for char, most in wanted]
     sizes = [int(np.count_nonzero(tokens)) for tokens in chosen]
     masks = [np.packbits(np.pad(tokens, (0, -len(tokens) % 32)), bitorder="little") for tokens in chosen]

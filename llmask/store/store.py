@@ -38,6 +38,8 @@ CALL_WORK = 1  # units for the call itself
 QUICK_WORK = 1000  # units that a step takes without the lock, and no meter counts: how long others wait for it
 LEAST_PART = 512  # nodes: a part takes up to 16 KB, and walking this number 10 us
 REMEMBERED_BYTES = 450  # an entry of the memo of nodes, whose key holds texts and numbers of schemas; 300 to 650
+# where they are as high as usual, QUICK_WORK before a call makes no difference
+BOUNDS_OF_A_CALL = ("max_step_work", "max_regex_nodes", "max_lexer_states", "max_nodes_walked", "max_emptiness_steps")
 _NO_DATA = np.zeros(0, np.int32)
 _LIMITS = {  # what a call may meet: the limit's name, what needs more, of what
     store_layout.LIMIT_NODES: ("max_regex_nodes", "one call needs", "new regex nodes"),
@@ -66,7 +68,8 @@ class Builder:
         self._slots = table.slots
         self._step_ticks = limits.max_step_work << memory.TICK_BITS
         self._is_metered = True  # the last call had a bound of its own
-        if _are_usual(limits):
+        usual = Limits()
+        if all(getattr(limits, name) >= getattr(usual, name) for name in BOUNDS_OF_A_CALL):
             table.slots[STORE.quick_work] = QUICK_WORK << memory.TICK_BITS
 
     def run(
@@ -130,13 +133,6 @@ class Builder:
             f"{what} more than {getattr(self.limits, name)} {unit} (limits.{name})",
             help="simplify the grammar (shorter repetitions, fewer alternatives) or raise the limit",
         )
-
-
-def _are_usual(limits: Limits) -> bool:
-    """Whether the bounds of one call are so high that QUICK_WORK before it makes no difference."""
-    usual = Limits()
-    bounds = ("max_step_work", "max_regex_nodes", "max_lexer_states", "max_nodes_walked", "max_emptiness_steps")
-    return all(getattr(limits, name) >= getattr(usual, name) for name in bounds)
 
 
 class Store:

@@ -72,15 +72,10 @@ def tokenizer_view(parts: TokenizerParts, line: str) -> str:
     """A tokenizer: what it is, and tokens from all over its vocabulary, numbers under the pointer."""
     size, tokens, names = parts.vocab_size, parts.vocabulary.tokens, parts.vocabulary.texts
     step = max(1, -(-size // MOST_PIECES))
-    pieces = [
-        piece(
-            tokens.get(token),
-            names.get(token).decode("utf-8", "replace"),
-            SHADES[number % len(SHADES)],
-            f"token {token}",
-        )
-        for number, token in enumerate(range(0, size, step))
-    ]
+    pieces = []
+    for number, token in enumerate(range(0, size, step)):
+        name = names.get(token).decode("utf-8", "replace")
+        pieces.append(piece(tokens.get(token), name, SHADES[number % len(SHADES)], f"token {token}"))
     what = "its tokens" if step == 1 else f"every {step:,}th token"
     facts = f"{len(parts.special_ids):,} special, {size:,} in all; {what}:"
     body = f'<div style="line-height:1.7">{" ".join(pieces)}</div>'

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import codecs
 
-from ..arguments import as_flag
+from ..arguments import as_flag, check_type
 from ..errors import VocabularyError
 from .tokenizer import Tokenizer
 
@@ -38,10 +38,7 @@ class StreamDecoder:
     """
 
     def __init__(self, tokenizer: Tokenizer, continues: bool = False, skip_special: bool = True) -> None:
-        if not isinstance(tokenizer, Tokenizer):
-            raise VocabularyError(
-                f"a Tokenizer is wanted, not {type(tokenizer).__name__}", help="give a llmask.Tokenizer"
-            )
+        check_type(tokenizer, Tokenizer, "a Tokenizer is wanted", "give a llmask.Tokenizer", VocabularyError)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         parts = tokenizer._parts
         self._bytes_of = tokenizer.token_bytes if as_flag(skip_special, "skip_special") else parts.bytes_or_name

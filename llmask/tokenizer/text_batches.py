@@ -10,9 +10,8 @@ In: a tokenizer, texts. Out: ids of each. Cost: as encoding them, divided by wha
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Thread
-from typing import Protocol
 
 from ..arguments import as_flag, as_integer
 from ..errors import VocabularyError
@@ -23,18 +22,14 @@ LARGE_GROUP = 100_000  # where several threads work: one that waits for the lock
 GROUPS = 4  # groups of a thread, none smaller than the first or larger than the second: all end at about one time
 
 
-class _Encoding(Protocol):
-    """What is asked of a tokenizer here."""
-
-    _parts: TokenizerParts
-
-    def encode(self, text: str, parse_special: bool = False) -> list[int]: ...
-
-
 def encode_all(
-    tokenizer: _Encoding, texts: Sequence[str], parse_special: bool = False, threads: int | None = None
+    parts: TokenizerParts,
+    encode_one: Callable[[str, bool], list[int]],
+    texts: Sequence[str],
+    parse_special: bool,
+    threads: int | None,
 ) -> list[list[int]]:
-    """`[tokenizer.encode(text, parse_special) for text in texts]`, by several threads.
+    """`[encode_one(text, parse_special) for text in texts]`, by several threads; `encode_one` is the tokenizer's.
 
     Raises
     ------
@@ -49,7 +44,6 @@ def encode_all(
             f"a batch is a sequence of texts, not {type(texts).__name__}", help="give a list of str"
         ) from None
     parse_special = as_flag(parse_special, "parse_special")
-    parts = tokenizer._parts
     encoder = None if parse_special else parts.part_encoder
 
     def encode(group: Sequence[str]) -> list[list[int]]:
@@ -59,7 +53,7 @@ def encode_all(
                     return encoder.encode_many(group)
             except (AttributeError, TypeError, UnicodeEncodeError, VocabularyError):
                 pass  # encoding one by one names the reason
-        return [tokenizer.encode(text, parse_special) for text in group]
+        return [encode_one(text, parse_special) for text in group]
 
     n_threads = (0 if threads is None else as_integer(threads, "the number of threads")) or os.cpu_count() or 1
     groups = _group(texts, n_threads)

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import as_path
+from ..errors import VocabularyError
 from ..vocabulary.gguf import read_gguf, write_gguf
 from ..vocabulary.huggingface import read_huggingface
-from ..vocabulary.kinds import HUGGING_FACE, known_kind_of, refuse_names, refuse_other_kinds
+from ..vocabulary.kinds import HUGGING_FACE, kind_of, refuse_names, refuse_other_kinds
 from ..vocabulary.sentencepiece import read_sentencepiece
 from ..vocabulary.tiktoken import SPECIAL_TOKENS, read_tiktoken
 from ..vocabulary.vocabulary import Vocabulary, from_bytes, resize
@@ -64,7 +65,13 @@ class TokenSources:
         Tokenizer(32896 tokens, eos_ids=[32767], encoder='bpe')
         """
         refuse_names(path)
-        kind = known_kind_of(path)
+        kind = kind_of(path)
+        if kind is None:
+            raise VocabularyError(
+                f"{Path(path)} is neither a GGUF file nor a tokenizer.json, a SentencePiece .model or a .tiktoken file",
+                where="byte 0",
+                help="give a file of one of these kinds",
+            )
         found: Self = getattr(cls, kind)(path, eos=eos, vocab_size=vocab_size)
         return found
 

@@ -11,11 +11,12 @@ for a GGUF file of 128,256 tokens with the trie; its encoder's tables 0.15 s at 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from .. import forks
-from ..arguments import as_flag
+from ..arguments import as_flag, check_type
 from ..encoders.bpe import METHODS, BpeEncoder
 from ..errors import VocabularyError
 from ..vocabulary.vocabulary import Vocabulary, whole_digest
@@ -204,8 +205,7 @@ class Tokenizer(TokenSources):
         return ids
 
     def _find_method(self, method: str, dropout: float, seed: int) -> Callable[[str], list[int]]:
-        if not isinstance(method, str):
-            raise VocabularyError(f"method is the name of a method, not {type(method).__name__}", help='use "exact"')
+        check_type(method, str, "method is the name of a method", 'use "exact"', VocabularyError)
         if method == "exact":
             return self._parts.encoder.encode
         if self.encoder_name == "wpm" and method in ("greedy", "minimal"):
@@ -244,7 +244,7 @@ class Tokenizer(TokenSources):
         VocabularyError : as `encode`, for the first text that has a reason; or `texts` is one text.
         LlmaskError : `threads` is not an integer.
         """
-        return encode_all(self, texts, parse_special, threads)
+        return encode_all(self._parts, self.encode, texts, parse_special, threads)
 
     def count(self, text: str) -> int:
         """Number of tokens of a text.
@@ -295,7 +295,7 @@ class Tokenizer(TokenSources):
         chunks = []
         n, start = as_limit(n), 0
         while start < len(text):
-            end = find_chunk(self, text, start, n)
+            end = find_chunk(self._parts, self.encode, self.count, text, start, n)
             if end == start:
                 raise VocabularyError(
                     f"the character {text[start]!r} alone has more than {n} tokens",
@@ -315,15 +315,8 @@ class Tokenizer(TokenSources):
         ------
         VocabularyError : no such id.
         """
-        run: list[int] = []
-        for token in [*self._parts.checked(ids), None]:
-            if token is not None and not self._parts.is_special(token):
-                run.append(token)
-                continue
-            if run and not self._is_own_encoding(run):
-                return False
-            run = []
-        return True
+        runs = groupby(self._parts.checked(ids), self._parts.is_special)
+        return all(is_special or self._is_own_encoding([*run]) for is_special, run in runs)
 
     def _is_own_encoding(self, ids: list[int]) -> bool:
         try:
@@ -384,11 +377,8 @@ class Tokenizer(TokenSources):
                 + (" and rules for a whole text" if self.encoder_name == "bpe" else ""),
                 help="give back the last word of the prompt yourself: grammar.matcher(prefix=...) takes its bytes",
             )
-        kept = run
-        for one, other in zip(certain, listed[run:], strict=False):
-            if one != other:
-                break
-            kept += 1
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(certain, listed[run:], strict=False))
+        kept = run + len([*same])
         return listed[:kept], self.decode_bytes(listed[kept:])
 
     def warm(self) -> None:

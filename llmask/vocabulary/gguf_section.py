@@ -196,7 +196,7 @@ class Section:
 
     def get_text(self, key: str, default: str) -> str:
         """A string value; bytes that are not UTF-8 become U+FFFD."""
-        field = self._single(key, "a string", (Kind.STRING,))
+        field = self._field(key, "a string", (Kind.STRING,))
         if field is None:
             return default
         if field.end - field.start > MAX_TEXT_BYTES:
@@ -214,17 +214,17 @@ class Section:
         return None if number is None else float(number)
 
     def _number(self, key: str, expected: str, kinds: Sequence[int]) -> int | float | None:
-        field = self._single(key, expected, kinds)
+        field = self._field(key, expected, kinds)
         return None if field is None else self._read_number(FORMATS[field.kind], field.start, key)[0]
 
     def get_flag(self, key: str, default: bool) -> bool:
         """A boolean value."""
-        field = self._single(key, "a boolean", (Kind.BOOL,))
+        field = self._field(key, "a boolean", (Kind.BOOL,))
         return default if field is None else bool(self.data[field.start])
 
     def get_strings(self, key: str) -> StringTable | None:
         """An array of strings, copied out of the file."""
-        field = self._array(key, "strings", (Kind.STRING,))
+        field = self._field(key, "strings", (Kind.STRING,), is_array=True)
         if field is None:
             return None
         n_bytes = field.end - field.start - 8 * field.n_items
@@ -236,26 +236,20 @@ class Section:
 
     def get_numbers(self, key: str, kinds: tuple[str, ...], dtype: type) -> np.ndarray | None:
         """An array of numbers, copied; `kinds` names the GGUF types that are allowed."""
-        field = self._array(key, " or ".join(kinds), [Kind[kind] for kind in kinds])
+        field = self._field(key, " or ".join(kinds), [Kind[kind] for kind in kinds], is_array=True)
         if field is None:
             return None
         stored = np.dtype("<" + FORMATS[field.item_kind])
         return np.frombuffer(self.data, stored, field.n_items, field.start).astype(dtype)
 
-    def _single(self, key: str, expected: str, kinds: Sequence[int]) -> Field | None:
+    def _field(self, key: str, expected: str, kinds: Sequence[int], is_array: bool = False) -> Field | None:
+        """A field whose value, or whose array's items, are of some kinds."""
         field = self.fields.get(key)
-        if field is not None and field.kind == Kind.ARRAY:
-            raise self.error("a single value is expected, not an array", field.start, key)
-        if field is not None and field.kind not in kinds:
-            raise self.error(f"{expected} is expected", field.start, key)
-        return field
-
-    def _array(self, key: str, expected: str, kinds: Sequence[int]) -> Field | None:
-        field = self.fields.get(key)
-        if field is not None and field.kind != Kind.ARRAY:
-            raise self.error("an array is expected", field.start, key)
+        if field is not None and (field.kind == Kind.ARRAY) != is_array:
+            other = "an array is expected" if is_array else "a single value is expected, not an array"
+            raise self.error(other, field.start, key)
         if field is not None and field.item_kind not in kinds:
-            raise self.error(f"an array of {expected} is expected", field.start, key)
+            raise self.error(f"{'an array of ' * is_array}{expected} is expected", field.start, key)
         return field
 
 

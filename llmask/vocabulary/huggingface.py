@@ -87,11 +87,6 @@ class Steps:
     marks_blanks: bool = False
     is_known: bool = True
 
-    @property
-    def has_pieces(self) -> bool:
-        """Whether blanks or rules of SentencePiece are among the steps."""
-        return self.charsmap is not None or self.remove_extra_whitespaces or self.stops_at_spaces
-
 
 def parts_of(part: Json | None) -> Iterator[Json]:
     """A pre-tokenizer, normalizer or decoder, with sequences taken apart."""
@@ -393,7 +388,8 @@ def _encoder_data(document: Json, kind: str, byte_alphabet: bool, texts: StringT
     merges = make_table([(m if isinstance(m, str) else " ".join(m)).encode() for m in model.get("merges") or []])
     if not byte_alphabet:
         return replace(pieces, kind="spm", merges=merges)
-    if patterns is None or plan.has_pieces:
+    has_pieces = plan.charsmap is not None or plan.remove_extra_whitespaces or plan.stops_at_spaces
+    if patterns is None or has_pieces:
         return data
     return replace(
         data, kind="bpe", merges=merges, patterns=patterns, ignore_merges=bool(model.get("ignore_merges", False))

@@ -53,23 +53,6 @@ def kind_of(path: str | os.PathLike[str]) -> str | None:
     return "from_sentencepiece" if head.startswith(FIRST_PIECE) else None
 
 
-def known_kind_of(path: str | os.PathLike[str]) -> str:
-    """As `kind_of`.
-
-    Raises
-    ------
-    VocabularyError : the file is of no known kind, besides.
-    """
-    kind = kind_of(path)
-    if kind is None:
-        raise VocabularyError(
-            f"{Path(path)} is neither a GGUF file nor a tokenizer.json, a SentencePiece .model or a .tiktoken file",
-            where="byte 0",
-            help="give a file of one of these kinds",
-        )
-    return kind
-
-
 def refuse_names(path: object, otherwise: str = HUGGING_FACE) -> None:
     """Say that nothing is downloaded to who gives the name of a model, as `gpt2`, where a file is asked for.
 

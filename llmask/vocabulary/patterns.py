@@ -20,39 +20,35 @@ _CONTRACTIONS = r"'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]"
 _WORD = r"[^\r\n\p{L}\p{N}]?"
 _SPACES = r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 _OTHERS = r"| ?[^\s\p{L}\p{N}]+[\r\n]*"
-LLAMA3 = _CONTRACTIONS + "|" + _WORD + r"\p{L}+|\p{N}{1,3}" + _OTHERS + _SPACES
-QWEN2 = _CONTRACTIONS + "|" + _WORD + r"\p{L}+|\p{N}" + _OTHERS + _SPACES
-QWEN35 = (
-    _CONTRACTIONS + "|" + _WORD + r"[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*" + _SPACES
-)  # marks belong to letters
+
+
+def _words(letters: str = r"\p{L}+", digits: str = r"\p{N}", others: str = _OTHERS, spaces: str = _SPACES) -> str:
+    """Contractions, words with what is before them, numbers, what is neither, white space."""
+    return f"{_CONTRACTIONS}|{_WORD}{letters}|{digits}{others}{spaces}"
+
+
+LLAMA3 = _words(digits=r"\p{N}{1,3}")
+QWEN2 = _words()
+QWEN35 = _words(r"[\p{L}\p{M}]+", others=r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*")  # marks belong to letters
 _BAILING = (
     r"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|" + _WORD + r"\p{L}+|\p{N}" + _OTHERS + r"|\s*[\r\n]|\s+(?!\S)|\s+"
 )
 _UFAKZEKA = _WORD + r"\p{L}+|\p{N}" + _OTHERS + _SPACES
-_EXAONE_MOE = (
-    _CONTRACTIONS
-    + "|"
-    + _WORD
-    + r"(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+"
+_EXAONE_MOE = _words(
+    r"(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+",
+    others=r"| ?[^\s\p{L}\p{N}]+[\r\n/]?",
+    spaces=r"|\s*[\r\n]|\s+(?!\S)|\s+",
 )
-_MINICPM5 = _CONTRACTIONS + "|" + _WORD + r"\p{L}+|\p{N}+" + _OTHERS + _SPACES
-_JAIS2 = (  # runs of blanks in powers of two
-    _CONTRACTIONS
-    + "|"
-    + _WORD
-    + r"\p{L}+|\p{N}{1,3}"
-    + _OTHERS
-    + r"|\s*[\r\n]+|"
-    + "|".join(rf"\s{{{2**n}}}(?!\S)" for n in range(9, 1, -1))
-    + r"|\s{1,2}(?!\S)|\s"
-)
-_SEED_CODER = _CONTRACTIONS + "|" + _WORD + r"\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+" + _SPACES
+_MINICPM5 = _words(digits=r"\p{N}+")
+_POWERS_OF_TWO = "|".join(rf"\s{{{2**n}}}(?!\S)" for n in range(9, 1, -1))  # runs of blanks
+_JAIS2 = _words(digits=r"\p{N}{1,3}", spaces=rf"|\s*[\r\n]+|{_POWERS_OF_TWO}|\s{{1,2}}(?!\S)|\s")
+_SEED_CODER = _words(others=r"| ?[^\s\p{L}\p{N}\r\n]+")
 
 
-def _by_kind(upper: str, lower: str, digits: str, ending: str) -> str:
+def _by_kind(upper: str, lower: str, digits: str, ending: str, others: str = r"| ?[^\s\p{L}\p{N}]+[\r\n/]*") -> str:
     """Words that a capital inside cuts, by classes of letters: "camelCase" is "camel", "Case"."""
     words = f"{_WORD}{upper}*{lower}+{ending}|{_WORD}{upper}+{lower}*{ending}"
-    return words + "|" + digits + r"| ?[^\s\p{L}\p{N}]+[\r\n/]*" + _SPACES
+    return words + "|" + digits + others + _SPACES
 
 
 def _by_case(letters: str, digits: str, ending: str) -> str:
@@ -81,14 +77,8 @@ _YOUTU = (
 )
 _TINY_AYA = (r"\d{1,3}(?=(?:\d{3})*\b)", _by_kind(_UPPER, _LOWER, r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?"))
 _SUPERBPE = (r"\p{N}+", r"(?=(\d{3})+(?!\d))")
-_KIMI = (
-    r"\p{Han}+|"
-    + _WORD
-    + rf"(?:(?!\p{{Han}}){_UPPER})*(?:(?!\p{{Han}}){_LOWER})+{_ENDING}|"
-    + _WORD
-    + rf"(?:(?!\p{{Han}}){_UPPER})+(?:(?!\p{{Han}}){_LOWER})*{_ENDING}|"
-    + r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-    + _SPACES
+_KIMI = r"\p{Han}+|" + _by_kind(
+    rf"(?:(?!\p{{Han}}){_UPPER})", rf"(?:(?!\p{{Han}}){_LOWER})", r"\p{N}{1,3}", _ENDING, _OTHERS
 )
 _CHAMELEON = ("<sentinel:[0-9]+>", "IMGIMG[A-I]{1,4}Z", "[\\t\\n]|    |  ", r"\p{N}", r"[\p{P}!-/:-@\[-`{-~]", GPT2)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 import numpy as np
 
@@ -43,6 +44,7 @@ NORMAL, LAST_TYPE = int(TokenType.NORMAL), max(map(int, TokenType))
 _unpack_score = struct.Struct("<f").unpack_from
 
 Value = int | bytes
+Default = TypeVar("Default", int, bytes)
 
 
 def read_sentencepiece(path: str | os.PathLike[str], eos: int | Iterable[int] | None = None) -> Vocabulary:
@@ -159,19 +161,13 @@ class _Model:
         self.scores.append(score)
         self.types.append(kind)
 
-    def flag(self, spec: dict[int, Value], number: int, default: bool) -> bool:
-        """A boolean field."""
-        value = spec.get(number, int(default))
-        if not isinstance(value, int):
-            raise _error(f"field {number} is not a boolean", 0)
-        return bool(value)
 
-    def block(self, spec: dict[int, Value], number: int, default: bytes) -> bytes:
-        """A field of bytes."""
-        value = spec.get(number, default)
-        if not isinstance(value, bytes):
-            raise _error(f"field {number} is not a string", 0)
-        return value
+def _field(spec: dict[int, Value], number: int, default: Default) -> Default:
+    """A field of the type of its default: a number, for a boolean, or bytes."""
+    value = spec.get(number, default)
+    if not isinstance(value, type(default)):
+        raise _error(f"field {number} is not a {'boolean' if isinstance(default, int) else 'string'}", 0)
+    return value
 
 
 def _convert(block: bytes, eos: int | Iterable[int] | None) -> Vocabulary:
@@ -195,12 +191,12 @@ def _convert(block: bytes, eos: int | Iterable[int] | None) -> Vocabulary:
     encoder = EncoderData(
         kind=KINDS[kind],
         scores=scores,
-        add_space_prefix=model.flag(model.normalizer, 3, True),
+        add_space_prefix=bool(_field(model.normalizer, 3, 1)),
         unknown_id=int(unknown[0]) if len(unknown) else -1,
-        charsmap=read_charsmap(model.block(model.normalizer, 2, b"")),
-        remove_extra_whitespaces=model.flag(model.normalizer, 4, True),
-        escape_whitespaces=model.flag(model.normalizer, 5, True),
-        space_is_suffix=model.flag(model.trainer, 24, False),
+        charsmap=read_charsmap(_field(model.normalizer, 2, b"")),
+        remove_extra_whitespaces=bool(_field(model.normalizer, 4, 1)),
+        escape_whitespaces=bool(_field(model.normalizer, 5, 1)),
+        space_is_suffix=bool(_field(model.trainer, 24, 0)),
         rules="sentencepiece",
     )
     tokens = decode_texts(texts, decoded_types(types, encoder), is_special, byte_alphabet=False)
@@ -209,7 +205,7 @@ def _convert(block: bytes, eos: int | Iterable[int] | None) -> Vocabulary:
 
 def _find_eos(model: _Model, texts: StringTable, types: np.ndarray, eos: int | Iterable[int] | None) -> tuple[int, ...]:
     def found() -> tuple[int, ...]:
-        named = texts.find(model.block(model.trainer, 47, b"</s>"))
+        named = texts.find(_field(model.trainer, 47, b"</s>"))
         is_control = named >= 0 and types[named] == TokenType.CONTROL
         return find_end_ids([named] if is_control else [], texts.find, types)
 

@@ -58,8 +58,8 @@ def compiled(store: Any, world: World, rng: random.Random) -> Any:
         return MadeGrammar(store, world.rules)
     world.rules.chained = array("i", range(len(world.rules.names)))
     grammar = MadeGrammar(store, world.rules)
-    grammar.table.view.few_items = rng.choice((0, 0, 1))
-    grammar.table.view.most_leo_items = rng.choice((0, 1, 2, 99))
+    grammar.generation.table.view.few_items = rng.choice((0, 0, 1))
+    grammar.generation.table.view.most_leo_items = rng.choice((0, 1, 2, 99))
     return grammar
 
 

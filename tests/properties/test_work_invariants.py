@@ -55,7 +55,7 @@ LONGEST = 10_000
 
 def counters(grammar: Any) -> dict[str, int]:
     """What the grammar and its store hold by now."""
-    read = ((grammar._loaded.store.table, STORE_COUNTERS), (grammar._loaded.table, GRAMMAR_COUNTERS))
+    read = ((grammar._loaded.store.table, STORE_COUNTERS), (grammar._loaded.generation.table, GRAMMAR_COUNTERS))
     return {name: count(table, slot) for table, counted in read for name, slot in counted.items()}
 
 

@@ -172,7 +172,7 @@ def test_members_of_a_set_are_shown(byte_tokenizer: Any) -> None:
     grammar = llmask.Compiler(byte_tokenizer).json_schema(schema, property_order="any")
     matcher = grammar.matcher()
     matcher.accept_bytes(b'{"c":null,"a":null')
-    assert {item.parameter for item in debug.items(matcher)} == {"set {0, 2}"}
+    assert {item.parameter for item in debug.row(matcher).kernel} == {"set {0, 2}"}
 
 
 PATTERNS = ("[0-9]{2,4}x?", "(?:ab|cd)*é", "if|in|int", ".*end", "(?!ab)[a-c]+")

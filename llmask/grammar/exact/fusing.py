@@ -23,6 +23,7 @@ hundred parts.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError, LimitExceeded
@@ -208,7 +209,12 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar) -> Lowered:
         if found is not None:
             found -= own | fusion.longest
         if found is None:
-            fusion.give_up()  # too large to look at
+            if fusion.included:
+                raise LimitExceeded(
+                    "the grammar, with those inside it, is too large to tell where their lexemes meet",
+                    help="use fewer or smaller parts",
+                )
+            fusion.fuse = False  # too large to look at
         elif not found:
             return Lowered(chain(rules), warnings, is_exact=True)
         elif not fusion.split({longer for _, longer in found}):
@@ -226,7 +232,6 @@ class _Fusion:
     apart : nodes that must not be lexemes.
     rules : the grammar's, with recursion at their ends made repetition.
     longest : pairs of a lexeme that is as long as it can be and itself, which is no overlap.
-    regular : those that are regular.
     """
 
     def __init__(self, nodes: RegexNodes, grammar: Grammar) -> None:
@@ -256,15 +261,6 @@ class _Fusion:
             found[name] = self._spelled[name] if name in self._spelled else self._fused(self.rules[name])
             waiting += [leaf.name for leaf in leaves(found[name]) if isinstance(leaf, Reference)]
         return Grammar(found, self.start)
-
-    def give_up(self) -> None:
-        """Make lexemes of one byte only."""
-        if self.included:
-            raise LimitExceeded(
-                "the grammar, with those inside it, is too large to tell where their lexemes meet",
-                help="use fewer or smaller parts",
-            )
-        self.fuse = False
 
     def split(self, found: set[int]) -> bool:
         """Keep the parts of these lexemes apart from now on; after some rounds, rows and choices in them, too.
@@ -390,18 +386,10 @@ class _Fusion:
     def _fused_row(self, expression: Sequence) -> list[Expression]:
         """The parts of a row, regular ones that stand side by side as one."""
         found: list[Expression] = []
-        row: list[Expression] = []
-        for part in (*expression.parts, None):
-            if part is not None and self.fuse and self._part(part) is not None:
-                row.append(part)
-                continue
-            if 1 < len(row) < len(expression.parts):
-                found.append(self._fused(sequence(row)))
-            else:
-                found += [self._fused(one) for one in row]
-            row = []
-            if part is not None:
-                found.append(self._fused(part))
+        for is_regular, parts in groupby(expression.parts, lambda part: self.fuse and self._part(part) is not None):
+            row = [*parts]
+            is_joined = is_regular and 1 < len(row) < len(expression.parts)
+            found += [self._fused(sequence(row))] if is_joined else [self._fused(part) for part in row]
         return found
 
 

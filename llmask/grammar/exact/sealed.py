@@ -26,10 +26,10 @@ from llmask.errors import GrammarError, UnsatisfiableSchema
 from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Lowered, rebuilt
 from llmask.grammar.inclusion import include
-from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, SKIP, RuleId
+from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, RuleId
 from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps
-from llmask.grammar.rules import Rules
-from llmask.grammar.tails import Network, union
+from llmask.grammar.rules import Rules, one_lexeme
+from llmask.grammar.tails import Network, reached, union
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
@@ -63,50 +63,32 @@ def sealed_rules(nodes: RegexNodes, grammar: Grammar) -> Lowered:
     UnsatisfiableSchema : the start rule derives nothing.
     LimitExceeded : a lexeme is too large to be spelled out.
     """
-    sealing = _Sealing(nodes)
-    rules = {name: sealing.sealed(rule) for name, rule in grammar.rules.items()}
+    seals: dict[Inclusion, Seal] = {}
+
+    def sealed(part: Expression) -> Expression:
+        """A part with seals in place of inclusions; each has rules of its own, as those who look forget who called."""
+        if not isinstance(part, Inclusion):
+            return rebuilt(part, sealed)
+        seal = seals[part] = seals.get(part) or _seal(nodes, part, len(seals))
+        if seal.node == nodes.EMPTY:
+            return Lexeme(nodes.EMPTY, part.text)  # whoever needs it says so
+        return Inclusion(one_lexeme(seal.node, False, "seal"), part.text)
+
+    rules = {name: sealed(rule) for name, rule in grammar.rules.items()}
     try:
         lowered = exact_rules(nodes, Grammar(rules, grammar.start, places=grammar.places))
     except UnsatisfiableSchema:
         raise
     except GrammarError:  # a seal would have to be split
         return exact_rules(nodes, grammar)
-    if not _are_apart(nodes, lowered.rules, {seal.node: seal for seal in sealing.seals.values()}):
+    if len(lowered.rules.edges) > MOST_EDGES * EDGE_FIELDS:
         return exact_rules(nodes, grammar)
-    _open(lowered.rules, {seal.node: inclusion for inclusion, seal in sealing.seals.items()})
+    apart = _Apart(nodes, lowered.rules, {seal.node: seal for seal in seals.values()})
+    apart.find()
+    if not apart.is_apart or apart.n_steps > MOST_STEPS:
+        return exact_rules(nodes, grammar)
+    _open(lowered.rules, {seal.node: inclusion for inclusion, seal in seals.items()})
     return Lowered(lowered.rules, lowered.warnings, grammar, is_exact=True)
-
-
-class _Sealing:
-    """Puts seals into a grammar.
-
-    Attributes
-    ----------
-    seals : of each inclusion.
-    """
-
-    def __init__(self, nodes: RegexNodes) -> None:
-        self.nodes = nodes
-        self.seals: dict[Inclusion, Seal] = {}
-
-    def sealed(self, expression: Expression) -> Expression:
-        """An expression with seals in place of inclusions."""
-        if isinstance(expression, Inclusion):
-            return self._place(expression)
-        return rebuilt(expression, self.sealed)
-
-    def _place(self, inclusion: Inclusion) -> Expression:
-        """Rules of a seal, one for each place of it, as those who look forget who called a rule."""
-        if inclusion not in self.seals:
-            self.seals[inclusion] = _seal(self.nodes, inclusion, len(self.seals))
-        if self.seals[inclusion].node == self.nodes.EMPTY:
-            return Lexeme(self.nodes.EMPTY, inclusion.text)  # whoever needs it says so
-        rules = Rules()
-        rule = rules.rule("seal")
-        end = rules.state(rule)
-        rules.scan(rules.start_state(rule), self.seals[inclusion].node, end)
-        rules.final(end)
-        return Inclusion(rules, inclusion.text)
 
 
 def _seal(nodes: RegexNodes, inclusion: Inclusion, number: int) -> Seal:
@@ -124,39 +106,21 @@ def _seal(nodes: RegexNodes, inclusion: Inclusion, number: int) -> Seal:
 
 def _first(rules: Rules, network: Network) -> set[int]:
     """The lexemes that documents begin with; rules that may be empty are passed."""
-    found: set[int] = set()
-    seen = {rules.rule_starts[rules.start]}
-    waiting = list(seen)
     ends = network.may_end()
-    while waiting:
-        for kind, symbol, target, *_ in network.edges[waiting.pop()]:
-            if kind == SCAN:
-                found.add(symbol)
-                continue
-            start = target if kind == SKIP else rules.rule_starts[symbol]
-            new = {start} | ({target} if ends[start] else set())
-            waiting += new - seen
-            seen |= new
-    return found
+    states = reached([rules.rule_starts[rules.start]], lambda state: network.silent_steps(state, ends))
+    return {edge.symbol for state in states for edge in network.edges[state] if edge.kind == SCAN}
 
 
 def _last(rules: Rules, network: Network) -> set[int]:
     """The lexemes that documents end with."""
-    found: set[int] = set()
     ends = network.may_end()
-    ending = {rules.start}  # rules at whose end the document may end
-    waiting = [rules.start]
-    while waiting:
-        for state in network.states[waiting.pop()]:
-            for edge in network.edges[state]:
-                if not ends[edge.target]:
-                    continue
-                if edge.kind == SCAN:
-                    found.add(edge.symbol)
-                elif edge.kind == CALL and edge.symbol not in ending:
-                    ending.add(RuleId(edge.symbol))
-                    waiting.append(RuleId(edge.symbol))
-    return found
+
+    def last(rule: int, kind: int) -> list[int]:
+        edges = (edge for state in network.states[rule] for edge in network.edges[state])
+        return [edge.symbol for edge in edges if edge.kind == kind and ends[edge.target]]
+
+    ending = reached([int(rules.start)], lambda rule: last(rule, CALL))  # rules at whose end the document may end
+    return {lexeme for rule in ending for lexeme in last(rule, SCAN)}
 
 
 class _Apart(Overlaps):
@@ -189,14 +153,6 @@ class _Apart(Overlaps):
         onwards, both = self.nodes.extensions(seal.firsts, other)
         following = -1 if theirs is not None else union(self.first_of_place[place] for place in after)
         return bool(onwards or both or self.nodes.extensions(other, seal.firsts)[0] & following)
-
-
-def _are_apart(nodes: RegexNodes, rules: Rules, seals: Mapping[int, Seal]) -> bool:
-    if len(rules.edges) > MOST_EDGES * EDGE_FIELDS:
-        return False
-    apart = _Apart(nodes, rules, seals)
-    apart.find()
-    return apart.is_apart and apart.n_steps <= MOST_STEPS
 
 
 def _open(rules: Rules, inclusions: Mapping[int, Inclusion]) -> None:

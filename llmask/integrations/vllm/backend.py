@@ -22,6 +22,7 @@ import functools
 import logging
 import weakref
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -229,8 +230,7 @@ class Backend:
 
 def _without_padding(tokens: Iterable[int]) -> list[int]:
     """The tokens before the first negative one."""
-    tokens = list(tokens)
-    return tokens[: next((place for place, token in enumerate(tokens) if token < 0), len(tokens))]
+    return list(takewhile(lambda token: token >= 0, tokens))
 
 
 def rows_at_once(grammar_bitmask: Any) -> Any:

@@ -14,6 +14,7 @@ In: units and networks. Out: captures in the order of their ends. Cost: 3 us an 
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import LimitExceeded
@@ -79,7 +80,7 @@ class _Chart:
         self.rows: list[dict[Item, Reached]] = [{} for _ in range(len(units) + 1)]
         self.waiting: list[dict[object, list[tuple[Item, int]]]] = [{} for _ in self.rows]  # for a network to end
         self.ahead: list[list[tuple[Item, Reached]]] = [[] for _ in self.rows]  # reached by parts of several units
-        self._tokens: dict[TokenSet, tuple[tuple[int, int], ...]] = {}
+        self._included = cache(partial(included, sequence.grammar.tokenizer))
         self.n_items = 0
 
     # --- forwards
@@ -165,11 +166,7 @@ class _Chart:
         unit = self.units[at]
         if kind == TOKEN:
             assert isinstance(what, TokenSet)
-            if what not in self._tokens:
-                table = self.nodes.table
-                assert table is not None
-                self._tokens[what] = included(table, what)
-            return [at + 1] if any(low <= unit.token <= high for low, high in self._tokens[what]) else []
+            return [at + 1] if any(low <= unit.token <= high for low, high in self._included(what)) else []
         if unit.token >= 0:
             return []
         if kind == INCLUDE:

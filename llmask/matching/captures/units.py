@@ -8,6 +8,7 @@ In: a sequence. Out: units. Cost: 2 us a token and byte.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from ...kernels import engine
@@ -71,47 +72,33 @@ def lexeme_units(sequence: Sequence, ignored: int | None) -> list[Unit]:
     ----------
     ignored : node of what is ignored: such units are left out, and those that may be something else, too, have it.
     """
-    return _Lexemes(sequence, ignored).find()
+    generation, here, at = sequence.generation, sequence.generation.start, 0
+    units: list[Unit] = []
+    begin = 0  # of the lexeme in hand
+    nodes_of = cache(lambda lexemes: frozenset(generation.listed(Operation.LEXEMES_OF, lexemes).tolist()))
 
-
-class _Lexemes:
-    def __init__(self, sequence: Sequence, ignored: int | None) -> None:
-        self.sequence = sequence
-        self.ignored = ignored
-        self.units: list[Unit] = []
-        self.begin = 0
-        self._nodes: dict[int, frozenset[int]] = {}
-
-    def find(self) -> list[Unit]:
-        run = self.sequence.run
-        here = self.sequence.generation.start
-        at = 0
-        for data, token, after in steps_of(self.sequence):
-            if token >= 0:
-                self._end(run(Operation.ENDING, here), at)
-                self.units.append(Unit(at, at + len(data), frozenset(), token))
-                self.begin = at + len(data)
-            else:
-                reached, ends = self.sequence.generation.traced(here, data)
-                for n, (before, ended) in enumerate(ends.tolist()):
-                    self._end(before, at + n)
-                    self._end(ended, at + n + 1)
-                if reached != after:  # the matcher closed the lexeme
-                    self._end(run(Operation.ENDING, reached), at + len(data))
-            at += len(data)
-            here = after
-        if here != ENDED and engine.is_accepting(self.sequence.grammar_address, here):
-            self._end(run(Operation.ENDING, here), at)
-        return self.units
-
-    def _end(self, lexemes: int, end: int) -> None:
+    def end(lexemes: int, stop: int) -> None:
         """A lexeme ends, which may be any of a set; 0: no lexeme."""
-        if lexemes == 0:
-            return
-        nodes = self._nodes.get(lexemes)
-        if nodes is None:
-            found = self.sequence.generation.listed(Operation.LEXEMES_OF, lexemes)
-            nodes = self._nodes[lexemes] = frozenset(found.tolist())
-        if nodes != {self.ignored}:
-            self.units.append(Unit(self.begin, end, nodes))
-        self.begin = end
+        nonlocal begin
+        if lexemes != 0:
+            if nodes_of(lexemes) != {ignored}:
+                units.append(Unit(begin, stop, nodes_of(lexemes)))
+            begin = stop
+
+    for data, token, after in steps_of(sequence):
+        if token >= 0:
+            end(sequence.run(Operation.ENDING, here), at)
+            begin = at + len(data)
+            units.append(Unit(at, begin, frozenset(), token))
+        else:
+            reached, ends = generation.traced(here, data)
+            for n, (before, ended) in enumerate(ends.tolist()):
+                end(before, at + n)
+                end(ended, at + n + 1)
+            if reached != after:  # the matcher closed the lexeme
+                end(sequence.run(Operation.ENDING, reached), at + len(data))
+        at += len(data)
+        here = after
+    if here != ENDED and engine.is_accepting(sequence.grammar_address, here):
+        end(sequence.run(Operation.ENDING, here), at)
+    return units

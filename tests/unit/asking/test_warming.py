@@ -177,6 +177,11 @@ def test_a_compiler_warms_what_it_compiles(default_tokenizer: Any) -> None:
         assert missing_steps(each.json_schema(PERSON), json.dumps(DOCUMENTS[1])) == []
 
 
+def test_braces_may_follow_each_other_without_end(default_tokenizer: Any) -> None:
+    """What comes after each of them was looked for first: a RecursionError."""
+    assert llmask.Compiler(default_tokenizer).lark('start: "{" start "}" | "x"').warm(masks=20).n_masks == 7
+
+
 def test_canonical_masks_are_no_obstacle(default_tokenizer: Any) -> None:
     grammar = llmask.Compiler(default_tokenizer, canonical=True).json_schema(PERSON)
     assert grammar.warm().n_masks > 100

@@ -203,12 +203,12 @@ def test_positions_are_remembered(compiler: llmask.Compiler) -> None:
     grammar = compiler.choice(["one hundred", "two"])
     tokens = compiler.tokenizer.encode("one hundred")
     grammar.matcher().accept_tokens(tokens)
-    n_positions = grammar._loaded.table.view.n_positions
+    n_positions = grammar._loaded.generation.table.view.n_positions
     other = grammar.matcher()
     for token in tokens:
         read_mask(other, compiler.tokenizer.vocab_size)
         other.accept_token(token)
-    assert grammar._loaded.table.view.n_positions == n_positions == len(tokens) + 1
+    assert grammar._loaded.generation.table.view.n_positions == n_positions == len(tokens) + 1
 
 
 def test_searches_that_are_given_up_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

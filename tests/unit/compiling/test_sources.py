@@ -9,7 +9,8 @@ import pytest
 
 import llmask
 from llmask import Compiler, GrammarError
-from llmask.compiling.sources import schema_text
+from llmask.compiling.sources import schema_grammar
+from llmask.grammar.rules import Rules
 
 FORM = {"type": "tag", "begin": "<", "content": {"type": "any_text"}, "end": ">"}
 DOCUMENT = {"type": "structural_tag", "format": FORM}
@@ -84,4 +85,4 @@ def test_a_schema_that_is_longer_as_text_than_in_memory_is_not_written() -> None
     schema: Any = {"const": "x" * 1000}
     for _ in range(40):
         schema = {"anyOf": [schema, schema]}
-    assert schema_text(schema) == "..."
+    assert str(schema_grammar(Rules(), schema)) == "start: %json ..."

@@ -77,6 +77,7 @@ def test_values_that_nest_deeper_than_python_do_not_end() -> None:
         (b"1e99999", b"1"),  # in progress
         (b"[1e99999]", b"[1e99999]"),
         (b"[true, false]", b"[true, false]"),
+        (b"[1e99999999999999999999, 1.2.3e4]", b"[1e99999999999999999999, 1.2.3e4]"),
     ],
 )
 def test_numbers_without_exponents(given: bytes, plain: bytes) -> None:

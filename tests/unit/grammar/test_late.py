@@ -112,7 +112,7 @@ def test_a_list_of_ten_thousand_elements_stays_flat(compiler: llmask.Compiler) -
     for n in range(10_000):
         matcher.accept_token(0)
         if n in (100, 9_999):
-            items.append(grammar._loaded.table.view.n_items)
+            items.append(grammar._loaded.generation.table.view.n_items)
     assert items[0] == items[1] < 10
     assert matcher.is_accepting()
     assert matcher.validate_tokens([0, 0, EOS]) == 3

@@ -13,7 +13,14 @@ import pytest
 from llmask import Compiler, Reasoning, allocate_bitmask
 from llmask.errors import BudgetError, LlmaskError
 from llmask.mask.apply import id_mask
-from llmask.samplers.prefixes import BatchMasks, PrefixMasks, PrefixTable, allows_any, checked_max_tokens
+from llmask.samplers.prefixes import (
+    BatchMasks,
+    PrefixMasks,
+    PrefixTable,
+    allows_any,
+    check_width,
+    checked_max_tokens,
+)
 
 END = 256  # end of sequence of byte_tokenizer, where token id = byte
 
@@ -241,12 +248,11 @@ def test_max_tokens_that_are_not_given_are_warned_of_unless_that_is_meant() -> N
 
 def test_a_model_may_lack_some_logits_and_not_many(compiler: Compiler, grammar: Any) -> None:
     vocab_size = compiler.tokenizer.vocab_size
-    masks = BatchMasks(grammar)
     for n_logits in (vocab_size + 128, vocab_size, vocab_size - 256):
-        masks.check_width(n_logits)
+        check_width(compiler.tokenizer, n_logits)
     with pytest.warns(UserWarning, match=f"the mask is for {vocab_size} tokens and the model has {vocab_size + 9999}"):
-        masks.check_width(vocab_size + 9999)
-    assert misuse(lambda: masks.check_width(vocab_size - 257)) == (
+        check_width(compiler.tokenizer, vocab_size + 9999)
+    assert misuse(lambda: check_width(compiler.tokenizer, vocab_size - 257)) == (
         f"the grammar was compiled for {vocab_size} tokens, and the model has {vocab_size - 257} logits\n"
         "  compile the grammar for the tokenizer of this model; if tokens were added to it, "
         "model.resize_token_embeddings(len(tokenizer)) gives each a logit"

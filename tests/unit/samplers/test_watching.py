@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from llmask import Compiler, Reasoning
-from llmask.samplers.prefixes import BatchMasks
-from llmask.samplers.watching import RowWatch, Watch, row_watch
+from llmask.samplers.prefixes import BatchMasks, TextProcessor
+from llmask.samplers.watching import RowWatch, Watch
 from tests.unit.samplers.test_prefixes import misuse, rows
 
 Calls = list[tuple[int, Any]]
@@ -178,13 +178,13 @@ def test_what_a_callback_raises_is_passed_on_and_nothing_is_told_twice(compiler:
 @pytest.mark.parametrize("wrong", [3, "print", [print], {}])
 def test_what_cannot_be_called_is_refused(wrong: Any) -> None:
     assert misuse(lambda: Watch(wrong, None)).startswith("on_value is called with a number and what there is to tell")
-    assert misuse(lambda: row_watch(None, wrong)).startswith(
+    assert misuse(lambda: RowWatch(None, wrong)).startswith(
         f"on_event is called with a number and what there is to tell, and {type(wrong).__name__}"
     )
 
 
 def test_without_a_callback_there_is_no_watch(compiler: Compiler) -> None:
-    assert row_watch(None, None) is None
+    assert TextProcessor(compiler.regex("a"), max_tokens=9)._masks._watch is None
     masks = BatchMasks(compiler.regex("a"))
     masks.finish()
     masks.finish("nonsense")

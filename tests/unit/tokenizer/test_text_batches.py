@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from llmask.errors import VocabularyError
-from llmask.tokenizer.text_batches import GROUP_SIZE, encode_all
+from llmask.tokenizer.text_batches import GROUP_SIZE
 from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, TokenType, freeze_vocabulary
@@ -28,8 +28,8 @@ def test_groups_with_and_without_names(named):
     expected = [named.encode(text) for text in texts]
     assert expected[4] == [120, 257, 256]
     for threads in (None, 1, 3):
-        assert encode_all(named, texts, threads=threads) == expected
-    assert encode_all(named, []) == []
+        assert named.encode_batch(texts, threads=threads) == expected
+    assert named.encode_batch([]) == []
 
 
 @pytest.mark.long
@@ -38,13 +38,13 @@ def test_every_text_is_in_one_group(named, n_texts):
     texts = ["ab " * (i % 23) + str(i) for i in range(n_texts)]
     expected = [named.encode(text) for text in texts]
     for threads in (1, 2, 7):
-        assert encode_all(named, texts, threads=threads) == expected
+        assert named.encode_batch(texts, threads=threads) == expected
 
 
 @pytest.mark.parametrize("texts", [["a", None], ["a", "\ud800"], "ab"])
 def test_what_is_no_text_is_named(named, texts):
     with pytest.raises(VocabularyError):
-        encode_all(named, texts)
+        named.encode_batch(texts)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -52,5 +52,5 @@ def test_of_several_reasons_the_first_is_named(named, threads):
     good = "ab " * GROUP_SIZE
     texts = [good, good + "\ud801", good, good, good + "\ud802", good]
     with pytest.raises(VocabularyError) as error:
-        encode_all(named, texts, threads=threads)
+        named.encode_batch(texts, threads=threads)
     assert "U+D801" in str(error.value)

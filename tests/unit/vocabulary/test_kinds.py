@@ -9,7 +9,7 @@ import pytest
 from bench.sentencepiece_files import model_bytes
 from llmask import Tokenizer
 from llmask.errors import VocabularyError
-from llmask.vocabulary.kinds import NAMES, kind_of, known_kind_of, refuse_other_kinds
+from llmask.vocabulary.kinds import NAMES, kind_of, refuse_other_kinds
 
 FILES = {
     "from_gguf": b"GGUF\x03\x00\x00\x00",
@@ -32,7 +32,7 @@ def path(kind: str, tmp_path: Path) -> Path:
 
 
 def test_a_file_is_what_its_first_bytes_say(kind: str, path: Path):
-    assert kind_of(path) == kind_of(str(path)) == known_kind_of(path) == kind
+    assert kind_of(path) == kind_of(str(path)) == kind
     assert kind_of(path.parent) == "from_huggingface"
 
 

@@ -38,7 +38,7 @@ def names_of(n_names: int) -> list[bytes]:
 
 
 def counted(grammar: Any, lists: str) -> int:
-    return int(getattr(grammar.table.view, lists).count)
+    return int(getattr(grammar.generation.table.view, lists).count)
 
 
 def test_names_beyond_one_word_are_told_apart(store: Store, rng: random.Random) -> None:

@@ -71,7 +71,7 @@ CASES = [(name, "greedy") for name in LISTS] + [(name, "exact") for name in EXAC
 
 def sizes(grammar: Any) -> tuple[int, int]:
     """Rows, links included; and the numbers that stand in them: items, scans and waits."""
-    view, n_rows = grammar.table.view, debug.n_rows(grammar)
+    view, n_rows = grammar.generation.table.view, debug.n_rows(grammar)
     n_items = sum(view.kernels.records[row].length for row in range(n_rows))
     return n_rows, n_items + view.n_row_entries
 
@@ -135,8 +135,8 @@ def test_links_change_no_mask(rng: random.Random, scaled: Callable[[int], int]) 
             continue  # it derives nothing
         world.rules.chained = array("i", range(len(world.rules.names)))
         linked = MadeGrammar(store, world.rules)
-        linked.table.view.few_items = rng.choice((0, 1, 2))
-        linked.table.view.most_leo_items = rng.choice((1, 2, 99))
+        linked.generation.table.view.few_items = rng.choice((0, 1, 2))
+        linked.generation.table.view.most_leo_items = rng.choice((1, 2, 99))
         for _ in range(3):
             one, other = plain.matcher(), linked.matcher()
             for _ in range(14):

@@ -35,7 +35,7 @@ def test_records_taken_back_leave_the_others_in_place(tiny_tokenizer: Any, rng: 
     for byte in b"[" + text.encode():
         oracle.accept_bytes(bytes([byte]))
         for room in range(1000):
-            grammar._loaded.table.view.max_rows = grammar._loaded.table.view.kernels.count + room
+            grammar._loaded.generation.table.view.max_rows = grammar._loaded.generation.table.view.kernels.count + room
             try:
                 matcher.accept_bytes(bytes([byte]))
                 allowed = read_mask(matcher, tiny_tokenizer.vocab_size)

@@ -177,8 +177,8 @@ def test_low_limits_and_growing_rules_are_left_to_the_lock(tiny_tokenizer: Any) 
     low = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(max_lexer_states=10_000)).json_schema(SCHEMA)
     assert low._loaded.store.table.view.quick_work == 0
     growing = llmask.Compiler(tiny_tokenizer).json_schema({"items": {"enum": [1, 2, 3]}, "uniqueItems": True})
-    assert growing._loaded.table.view.room == 0
-    assert llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA)._loaded.table.view.room > 0
+    assert growing._loaded.generation.table.view.room == 0
+    assert llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA)._loaded.generation.table.view.room > 0
 
 
 def test_threads_that_build_alone_and_with_the_lock_see_the_same_masks(
