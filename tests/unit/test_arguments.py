@@ -98,6 +98,7 @@ MISUSE: dict[str, tuple[Callable[[Any], Any], type[LlmaskError], str]] = {
     "lexer": (lambda c: c.lark('start: "a"', lexer=SEVERAL), GrammarError, 'lexer is "greedy" or "exact"'),
     "ties": (lambda c: c.lark('start: "a"', ties=SEVERAL), GrammarError, 'ties is "first" or "all"'),
     "directory": (lambda c: c.lark('start: "a"', directory={}), GrammarError, "directory is a path, not dict"),
+    "NUL": (lambda c: c.lark('start: "a"', directory="a\0"), GrammarError, r"the directory 'a\x00' is no path: "),
     "literals": (lambda c: c.json_schema({}, literals=SEVERAL), GrammarError, "the option literals must be"),
     "choices": (lambda c: c.choice(np.array(3)), GrammarError, "choices are a sequence of str"),
     "escape": (lambda c: c.json_schema({}, escapes=np.array(3)), GrammarError, "the option escapes must be"),

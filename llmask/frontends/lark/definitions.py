@@ -23,7 +23,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from llmask.errors import LimitExceeded
+from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.lark.syntax import statements_of
 from llmask.frontends.lark.tree import (
     Declare,
@@ -78,7 +78,10 @@ class Folder:
     """
 
     def __init__(self, directory: Path | None, reads: Reads | None = None, place: str = "") -> None:
-        self.directory = None if directory is None else directory.resolve()
+        try:
+            self.directory = None if directory is None else directory.resolve()
+        except ValueError as error:  # a NUL, or half of a surrogate pair
+            raise GrammarError(f"the directory {str(directory)!r} is no path: {error}", None, "name a folder") from None
         self.reads: Reads = {} if reads is None else reads
         self.place = place
         self.name = place if self.directory is None else self.directory.name
