@@ -26,6 +26,7 @@ from ..tables.kinds import MaskKind
 from ..tables.memory import copy_bytes, ensure, load_i32, store_i32, store_i64
 from ..values.parse_states import row_of
 from .ends import go_token, has_stopped, names_ordinary
+from .positions import LOW_HALF
 
 LISTING_BYTES = 8
 TOKEN_BYTES = 12
@@ -116,7 +117,7 @@ def keep_listing(store, grammar, configuration, first, is_long):
         at = listing + LISTING_BYTES + n_kept * TOKEN_BYTES
         store_i32(at, grammar.crossing[i])
         store_i32(at + 4, end >> 32)
-        store_i32(at + 8, end)
+        store_i32(at + 8, end & LOW_HALF)
         n_kept += 1
     store_i32(listing, n_kept)
     store_i32(listing + 4, n_parts)

@@ -18,6 +18,7 @@ from ..tables.interning import map_get, map_put
 from ..tables.memory import as_table, ensure, load_i32, load_i64, load_u8, reserve, store_u8
 from .ends import go, is_safe
 from .pairs import is_fitting
+from .positions import LOW_HALF
 from .slots import CANON
 from .split import FITS, N_PARTIAL, N_PARTIAL_SHIFT, PARTIAL_MARK, ROW, STATE_FIELDS, split_bytes, write_partial
 
@@ -40,7 +41,7 @@ def put_witness(canon, key, text, split):
     """Enter up to MOST_BYTES bytes, the first lowest, and the split state after them; returns the witness."""
     first = canon.n_tokens
     tokens = reserve(canon.tokens, first + 3)
-    tokens[first] = text
+    tokens[first] = text & LOW_HALF
     tokens[first + 1] = text >> 32
     tokens[first + 2] = split
     canon.n_tokens = first + 3

@@ -39,7 +39,7 @@ _one_at_a_time = threading.Lock()  # for what is one instruction elsewhere
 def door(signature: str, group: str, holds_lock: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """An entry point that Python calls; arrays are taken with the types that its signature says, as elsewhere."""
     _, _, given = signature.partition("(")
-    arrays = [name.partition("[")[0] for name in given.rstrip(")").replace("[:, ::1]", "[]").split(", ")]
+    arrays = [name.partition("[")[0] for name in given.rstrip(")").replace("[:, ::1]", "[]").split(", ") if name]
 
     def declare(function: Callable[..., Any]) -> Any:
         @functools.wraps(function)
