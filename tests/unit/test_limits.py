@@ -275,9 +275,9 @@ def test_what_was_built_before_a_limit_is_right(
         grammar = make(llmask.Compiler(tiny_tokenizer))
         budgets = rng.choice((STORE_BUDGETS, GRAMMAR_BUDGETS))
         slot, bounds = rng.choice(sorted(budgets.items()))
-        (grammar._loaded.store if budgets is STORE_BUDGETS else grammar._loaded).table.array[slot] = rng.randint(
-            *bounds
-        )
+        loaded = grammar._loaded
+        table = loaded.store.table if budgets is STORE_BUDGETS else loaded.generation.table
+        table.array[slot] = rng.randint(*bounds)
         matcher, oracle = grammar.matcher(), make(free).matcher()
         for _ in range(20):
             allowed = read_mask(oracle, tiny_tokenizer.vocab_size)
