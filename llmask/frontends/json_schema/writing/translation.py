@@ -25,14 +25,7 @@ from llmask.work import share, spend
 
 from ..lexical.lexemes import white_space
 from ..meaning.array_layout import ArrayLayout
-from ..meaning.choices import (
-    n_ways,
-    overlaps,
-    pairs_to_prove,
-    settle,
-    told_by_key,
-    without_shared_types,
-)
+from ..meaning.choices import n_ways, overlaps, pairs_to_prove, settle, told_by_key, without_shared_types
 from ..meaning.conjunction import conjunction_of, strings_of, with_alternative
 from ..meaning.context import circle
 from ..meaning.contradictions import ALTERNATIVES_HELP, COUNTED_HELP, STRINGS_HELP, bounds_help, false_help, types_help
