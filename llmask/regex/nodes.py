@@ -204,7 +204,7 @@ class RegexNodes:
 
         Repetitions of such nodes are intersected by counting words. `are_all`: the node is the whole code.
         """
-        self._run(Operation.MARK, node, NodeFlag.UNIT | NodeFlag.ALL_UNITS if are_all else NodeFlag.UNIT)
+        self._run(Operation.MARK, node, NodeFlag.UNIT | NodeFlag.TEXT | (NodeFlag.ALL_UNITS if are_all else 0))
 
     def mark_character(self, node: int) -> None:
         """Say that every string of `node` is one code point in UTF-8: repetitions of it count these."""

@@ -140,13 +140,7 @@ def run(names: list[str]) -> list[Outcome]:
 def text_of(outcomes: list[Outcome]) -> str:
     """A table, then the messages."""
     rows = [
-        [
-            outcome.name,
-            outcome.kind,
-            outcome.verdict,
-            f"{outcome.cpu_ms:,.0f}",
-            f"{outcome.peak_mb:,.0f}",
-        ]
+        [outcome.name, outcome.kind, outcome.verdict, f"{outcome.cpu_ms:,.0f}", f"{outcome.peak_mb:,.0f}"]
         for outcome in outcomes
     ]
     lines = [tables.markdown(("schema", "ends with", "", "CPU ms", "peak MB more"), rows), ""]

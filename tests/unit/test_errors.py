@@ -69,11 +69,7 @@ WRONG: list[tuple[Callable[[Any, Any], Any], list[Any], str]] = [
         ["a", 3, None, [97]],
         "text is given as bytes, not as {}\n  encode it as UTF-8 first",
     ),
-    (
-        lambda m, n: m.rollback(n),
-        [1.0, True, None],
-        "the number of tokens to roll back is an integer, not {}" + INT,
-    ),
+    (lambda m, n: m.rollback(n), [1.0, True, None], "the number of tokens to roll back is an integer, not {}" + INT),
     (lambda m, mask: m.fill_bitmask(mask), [None, [[0] * N_WORDS], [], "mask"], BITMASK),
     (lambda m, row: m.fill_bitmask(zeros(2, 10), row), [1.0, True, None, "0"], "a row is an integer, not {}" + INT),
     (
@@ -86,11 +82,7 @@ WRONG: list[tuple[Callable[[Any, Any], Any], list[Any], str]] = [
         [0],
         "rows are a sequence, not {}\n  give a list",
     ),
-    (
-        lambda m, row: llmask.fill_bitmasks([m], zeros(2, 10), rows=[row]),
-        [0.5],
-        "a row is an integer, not {}" + INT,
-    ),
+    (lambda m, row: llmask.fill_bitmasks([m], zeros(2, 10), rows=[row]), [0.5], "a row is an integer, not {}" + INT),
     *(
         (lambda m, mask: m.fill_bitmask(mask), [mask], BITMASK.format(given))
         for mask, given in [

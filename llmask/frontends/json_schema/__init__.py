@@ -45,7 +45,11 @@ __all__ = ["SchemaGrammar", "SchemaOptions", "check_productive", "compile_schema
 
 
 def compile_schema(
-    nodes: RegexNodes, schema: Any, options: SchemaOptions | None = None, place: list[SchemaAt] | None = None
+    nodes: RegexNodes,
+    schema: Any,
+    options: SchemaOptions | None = None,
+    place: list[SchemaAt] | None = None,
+    is_inside: bool = False,
 ) -> SchemaGrammar:
     """Rules of the documents that fulfil `schema`.
 
@@ -55,6 +59,7 @@ def compile_schema(
     schema : a JSON Schema as `json.loads` gives it.
     options : see `SchemaOptions`.
     place : other schemas that the documents fulfil, all of them, parts of `schema` or cut out of it.
+    is_inside : the rules go into a grammar, which takes none that are written later.
 
     Raises
     ------
@@ -78,6 +83,8 @@ def compile_schema(
     if options.formats:
         check_formats(nodes, options.formats)
     translation = Translation(nodes, schema, options, place)
+    is_spaced = options.indent is not None or options.whitespace not in ("flexible", "compact")
+    translation.tells_by_key = not (is_inside or is_spaced or options.unique_keys or options.closed)
     try:
         rules = translation.run()
     except RecursionError:

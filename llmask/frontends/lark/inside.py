@@ -58,7 +58,9 @@ def json_inside(nodes: RegexNodes, node: Json, limits: Limits, warnings: list[st
     LimitExceeded : it is too large.
     """
     try:
-        made = compile_schema(nodes, schema_of(node.schema, limits.max_schema_bytes), SchemaOptions(limits=limits))
+        made = compile_schema(
+            nodes, schema_of(node.schema, limits.max_schema_bytes), SchemaOptions(limits=limits), is_inside=True
+        )
     except (GrammarError, LimitExceeded) as error:
         where = node.spot.shown() if error.where is None else f"{error.where} of the schema at {node.spot.shown()}"
         raise type(error)(error.message, where, error.help or "mend the schema") from None

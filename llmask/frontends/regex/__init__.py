@@ -30,7 +30,7 @@ SHORT = 3000  # characters; each further one takes 4 units
 
 def compile_pattern(
     nodes: RegexNodes,
-    pattern: str,
+    pattern: str | tuple[str, ...],
     dialect: Literal["python", "ecma"] = "python",
     json_string: bool = False,
     is_negated: bool = False,
@@ -41,7 +41,8 @@ def compile_pattern(
     Parameters
     ----------
     nodes : where the node is made.
-    pattern : the pattern.
+    pattern : the pattern; of several, the texts that one of them matches. They become one search, `.*(a|b).*`, where
+        they do not look around: of a union of 300 searches each byte asked each for its derivative.
     dialect : "python": the texts that `re.fullmatch` matches; "ecma": those in which ECMA-262 (flag u) finds one.
     is_search : with "python", the texts in which `re.search` finds a match.
     json_string : the node is of the texts' JSON spellings, without the quotes, instead of their UTF-8.
@@ -65,32 +66,42 @@ def compile_pattern(
     key = (__name__, pattern, dialect, json_string, is_negated, is_search)
     found = nodes.memo.get(key)
     if found is None:
-        found = nodes.memo[key] = _compile(nodes, pattern, dialect, json_string, is_negated, is_search)
+        patterns = (pattern,) if isinstance(pattern, str) else pattern
+        found = nodes.memo[key] = _compile(nodes, patterns, dialect, json_string, is_negated, is_search)
     return int(found)
 
 
 def _compile(
-    nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, is_negated: bool, is_search: bool
+    nodes: RegexNodes,
+    patterns: tuple[str, ...],
+    dialect: str,
+    json_string: bool,
+    is_negated: bool,
+    is_search: bool,
 ) -> int:
     from llmask.frontends.regex.ecma_syntax import EcmaParser
     from llmask.frontends.regex.equations import Spelling
     from llmask.frontends.regex.meaning import tree_node
     from llmask.frontends.regex.python_syntax import PythonParser
-    from llmask.frontends.regex.shapes import absent, search, whole_match
+    from llmask.frontends.regex.shapes import absent, alternatives_of, search, whole_match
 
     quoted = Spelling(json_char, json_literal_any_spelling, partial(spell_json, nodes))
     assert dialect in ("python", "ecma"), dialect
     spelling = quoted if json_string else Spelling(utf8_char, utf8_literal, str.encode)
+    parsed = []
+    pattern = ""
     try:
-        if len(pattern) > MAX_PATTERN_LENGTH:
-            raise LimitExceeded(
-                f"the pattern has {len(pattern)} characters, more than {MAX_PATTERN_LENGTH}",
-                help="Shorten it, or raise the limit.",
-            )
-        spend(len(pattern) + 3 * max(len(pattern) - SHORT, 0))
-        parsed = (PythonParser if dialect == "python" else EcmaParser)(pattern).parse()
-        tree = search(parsed) if is_search else whole_match(parsed)
-        return tree_node(nodes, spelling, absent(tree) if is_negated else tree)
+        for pattern in patterns:
+            if len(pattern) > MAX_PATTERN_LENGTH:
+                raise LimitExceeded(
+                    f"the pattern has {len(pattern)} characters, more than {MAX_PATTERN_LENGTH}",
+                    help="Shorten it, or raise the limit.",
+                )
+            spend(len(pattern) + 3 * max(len(pattern) - SHORT, 0))
+            parsed.append((PythonParser if dialect == "python" else EcmaParser)(pattern).parse())
+        trees = [search(one) if is_search else whole_match(one) for one in alternatives_of(parsed)]
+        assert len(trees) == 1 or not is_negated, "what one pattern is not is no part of what others are"
+        return nodes.union([tree_node(nodes, spelling, absent(one) if is_negated else one) for one in trees])
     except RecursionError:
         raise LimitExceeded(
             "the pattern nests deeper than what is left of Python's stack",

@@ -235,6 +235,25 @@ def rounds_in(row: Items[Hashable]) -> list[tuple[int, int, int]]:
     return pieces
 
 
+def looks_around(tree: Tree) -> bool:
+    """Whether an anchor, look-around or atomic group is inside."""
+    return isinstance(tree, (Edge, Boundary, Look, Atomic)) or any(map(looks_around, parts_of(tree)))
+
+
+def alternatives_of(patterns: list[Alternatives]) -> list[Alternatives]:
+    """The same patterns, those as one that look at nothing but where the text begins and ends."""
+    if len(patterns) == 1:
+        return patterns
+    plain: list[Sequence] = []
+    others = []
+    for pattern in patterns:
+        if any(looks_around(_without_ends(option, terminators_allowed=False)[0]) for option in pattern.options):
+            others.append(pattern)
+        else:
+            plain += pattern.options
+    return [Alternatives(tuple(plain)), *others] if plain else others
+
+
 ANY_TEXT = Repeated(Chars(TEXT), 0, None)
 
 

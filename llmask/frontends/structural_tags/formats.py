@@ -367,7 +367,7 @@ class Formats:
             text = json.dumps(schema, ensure_ascii=False, default=str)
             if any(word in text for word in excluded):  # names and values with such a string need another spelling
                 options = replace(options, literals="any")
-            made = compile_schema(self.nodes, schema, options, holds)
+            made = compile_schema(self.nodes, schema, options, holds, is_inside=True)
             if excluded:
                 exclude_strings(self.nodes, made.rules, excluded)
             rules = made.rules

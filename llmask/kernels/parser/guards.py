@@ -10,7 +10,7 @@ A run of a rule carries one parameter, 0 on entry: a count, or the number of a s
     CHECK      low, high, required, rule + 1  passes iff required is part of the set and low <= |set| <= high, and the
                                               rule (if any) derives a value that is not in the set
     MORE       passed, -, required            passes iff one more may come, and those required with it
-    FOLLOW     number, -, required            of skips that lead elsewhere for some values, see tracked_values.py
+    FOLLOW     number, whose, required        of skips that lead elsewhere for some values, see tracked_values.py
 
 Sets are interned lists, set 0 is empty, so that equal sets are equal numbers and rows that differ in nothing else are
 one row. Members without a name or a text are counted only.

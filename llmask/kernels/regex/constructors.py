@@ -116,8 +116,8 @@ def init_nodes(store):
     """Make the reserved nodes: EMPTY, EPSILON, ALL, the 256 single bytes, and LAZY_END."""
     init_maps(store)
     nothing = NodeFlag.NULLABLE | NodeFlag.FINITE
-    intern_node(store, NodeKind.EMPTY, 0, 0, 0, 0, NodeFlag.FINITE, 0, MOST_DISTANCE)
-    intern_node(store, NodeKind.EPSILON, 0, 0, 0, 0, nothing, 0, 0)
+    intern_node(store, NodeKind.EMPTY, 0, 0, 0, 0, NodeFlag.FINITE | NodeFlag.TEXT, 0, MOST_DISTANCE)
+    intern_node(store, NodeKind.EPSILON, 0, 0, 0, 0, nothing | NodeFlag.TEXT, 0, 0)
     everything = NodeFlag.NULLABLE | NodeFlag.HIDES | NodeFlag.KNOWN_FULL
     intern_node(store, NodeKind.NOT, Node.EMPTY, 0, 0, 0, everything, 0, 0)
     for byte in range(256):
@@ -156,6 +156,15 @@ def make_literal(store, first, n):
     return intern_node(store, NodeKind.LITERAL, first, n, 0, 0, NodeFlag.FINITE, class_map, n * BYTE_DISTANCE)
 
 
+@inline
+def is_anything(store, node):
+    """Whether a node is u*t, u any word of the prefix code."""
+    head = store.nodes[node].a if store.nodes[node].kind == NodeKind.CONCAT else Node.EMPTY
+    if store.nodes[head].kind != NodeKind.REPEAT or store.nodes[head].low != 0 or store.nodes[head].high != UNBOUNDED:
+        return False
+    return store.nodes[store.nodes[head].a].all_units
+
+
 @kernel
 def _cons(store, left, right):
     """Concatenation whose left part is not one."""
@@ -167,12 +176,14 @@ def _cons(store, left, right):
         return left
     if left == Node.ALL and right == Node.ALL:
         return Node.ALL
+    if store.nodes[left].text and store.nodes[left].nullable and is_anything(store, right):
+        return right  # (a|ab|)u*t = u*t
     found = find_node(store, NodeKind.CONCAT, left, right, 0, 0)
     if found >= 0:
         return found
     one = store.nodes[left].flags
     two = store.nodes[right].flags
-    flags = (one & two & (NodeFlag.NULLABLE | NodeFlag.FINITE)) | ((one | two) & NodeFlag.HIDES)
+    flags = (one & two & (NodeFlag.NULLABLE | NodeFlag.FINITE | NodeFlag.TEXT)) | ((one | two) & NodeFlag.HIDES)
     class_map = store.nodes[left].map
     if one & NodeFlag.NULLABLE:
         class_map = meet(store, class_map, store.nodes[right].map)
@@ -211,7 +222,7 @@ def make_repeat(store, operand, low, high):
         # (x*)* = x*, (x+)+ = x+, (x?)* = x*; x{2,}* has gaps and stays
         low *= inner.low
         operand = inner.a
-    kept = NodeFlag.HIDES if high == UNBOUNDED else NodeFlag.HIDES | NodeFlag.FINITE
+    kept = NodeFlag.HIDES | NodeFlag.TEXT | (0 if high == UNBOUNDED else NodeFlag.FINITE)
     flags = store.nodes[operand].flags & kept
     if low == 0:
         flags |= NodeFlag.NULLABLE

@@ -23,6 +23,7 @@ class NodeFlag(Kind):
     UNIT = 32
     ALL_UNITS = 64
     CHARACTER = 128
+    TEXT = 256
 
 
 class Node(Kind):

@@ -19,8 +19,8 @@ from ..tables.interning import intern_list, list_item
 from ..tables.kinds import NodeKind
 from ..tables.memory import spend
 from .class_maps import SET_INTS, meet, push_set
-from .constructors import add_node, find_node, make_bytes, make_concat, make_not, make_repeat
-from .nodes import BYTE_DISTANCE, MOST_DISTANCE, UNBOUNDED, Node, NodeFlag, n_operands, operand, pop, push, push_two
+from .constructors import add_node, find_node, is_anything, make_bytes, make_concat, make_not, make_repeat
+from .nodes import BYTE_DISTANCE, MOST_DISTANCE, Node, NodeFlag, n_operands, operand, pop, push, push_two
 
 QUOTE = Node.FIRST_SINGLE + 0x22
 MERGE_AT_MOST = 64  # unions longer than this are not searched for repetitions to merge
@@ -56,6 +56,9 @@ def _move_down(store, source, destination):
 @kernel
 def make_union(store, first):
     """Union of the scratch items from `first`, which are taken off the stack."""
+    are_text = NodeFlag.TEXT  # all of them: the members of each, the spellings of a letter, may be no text
+    for i in range(first, store.scratch_top):
+        are_text &= store.nodes[store.scratch[i]].flags
     if _flatten_union(store, first):
         store.scratch_top = first
         return Node.ALL
@@ -70,7 +73,7 @@ def make_union(store, first):
     if 1 < store.scratch_top - first <= MERGE_AT_MOST:
         while _merge_repeats(store, first):
             sort_scratch(store, first)
-        _drop_included(store, first)
+    _drop_included(store, first)
     if store.scratch_top - first > 1 and store.scratch[first] == Node.EPSILON:
         for i in range(first + 1, store.scratch_top):
             if store.nodes[store.scratch[i]].nullable:  # it has the empty string, too
@@ -80,7 +83,9 @@ def make_union(store, first):
         return Node.EMPTY
     if store.scratch_top == first + 1:
         return pop(store)
-    return _node_of_members(store, first, NodeKind.UNION)
+    union = _node_of_members(store, first, NodeKind.UNION)
+    store.nodes[union].flags |= are_text
+    return union
 
 
 @inline
@@ -126,10 +131,10 @@ def _node_of_members(store, first, kind):
     if found >= 0:
         return found
     if kind == NodeKind.UNION:
-        flags = (some & (NodeFlag.NULLABLE | NodeFlag.HIDES)) | (all_ & NodeFlag.FINITE)
+        flags = (some & (NodeFlag.NULLABLE | NodeFlag.HIDES)) | (all_ & (NodeFlag.FINITE | NodeFlag.TEXT))
         distance = nearest
     else:
-        flags = NodeFlag.HIDES | (all_ & NodeFlag.NULLABLE) | (some & NodeFlag.FINITE)
+        flags = NodeFlag.HIDES | (all_ & NodeFlag.NULLABLE) | (some & (NodeFlag.FINITE | NodeFlag.TEXT))
         distance = farthest + (sum_ - farthest) // BYTE_DISTANCE
     return add_node(store, found, kind, members, 0, 0, 0, flags, class_map, distance)
 
@@ -321,27 +326,13 @@ def _and_with_epsilon(store, first, excluded):
 
 
 @inline
-def _is_anything(store, node):
-    """Whether a node is u*t."""
-    if store.nodes[node].kind != NodeKind.CONCAT:
-        return False
-    head = store.nodes[node].a
-    if store.nodes[head].kind != NodeKind.REPEAT or store.nodes[head].low != 0 or store.nodes[head].high != UNBOUNDED:
-        return False
-    return store.nodes[store.nodes[head].a].all_units
-
-
-@inline
 def _leads_to(store, node, anything):
-    """Whether a node is code points, and repetitions of code points, followed by `anything`."""
+    """Whether a node is text followed by `anything`."""
     for _ in range(MAX_PARTS):
         if store.nodes[node].kind != NodeKind.CONCAT:
             return False
         spend(store, 1)
-        head = store.nodes[node].a
-        if store.nodes[head].kind == NodeKind.REPEAT:
-            head = store.nodes[head].a
-        if not store.nodes[head].unit:
+        if not store.nodes[store.nodes[node].a].text:
             return False
         node = store.nodes[node].b
         if node == anything:
@@ -354,7 +345,7 @@ def _drop_included(store, first):
     """Drop members of a union, the scratch items from `first`, that are included in another one."""
     for i in range(first, store.scratch_top):
         anything = store.scratch[i]
-        if not _is_anything(store, anything):
+        if not is_anything(store, anything):
             continue
         kept = first
         for j in range(first, store.scratch_top):
@@ -368,16 +359,27 @@ def _drop_included(store, first):
 
 @kernel
 def _is_included(store, node, union):
+    """Whether all members of a node are seen to be included in a union, see `_is_in`."""
+    if store.nodes[node].kind != NodeKind.UNION:
+        return _is_in(store, node, union)
+    for i in range(n_operands(store, node)):
+        if not _is_in(store, operand(store, node, i), union):
+            return False
+    return True
+
+
+@kernel
+def _is_in(store, node, union):
     """Whether a node is seen to be included in a member of a union, or in `union` itself if that is another node."""
     if node <= Node.FIRST_SINGLE or store.nodes[node].kind != NodeKind.CONCAT:
         return False
     if store.nodes[union].kind != NodeKind.UNION:
-        return _is_anything(store, union) and _leads_to(store, node, union)
+        return is_anything(store, union) and _leads_to(store, node, union)
     n = n_operands(store, union)
     if n > MAX_MEMBERS:
         return False
     for i in range(n):
         member = operand(store, union, i)
-        if member == node or (_is_anything(store, member) and _leads_to(store, node, member)):
+        if member == node or (is_anything(store, member) and _leads_to(store, node, member)):
             return True
     return False

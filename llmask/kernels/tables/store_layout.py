@@ -84,6 +84,7 @@ STORE = Slots(
             unit="every string is one word of the store's prefix code (JSON's spellings of one code point)",
             all_units="exactly the words of that code",
             character="every string is one code point in UTF-8",
+            text="every string is a row of words of the prefix code",
         ),
         map="class map",
         row=Published("first entry of the derivatives + 1, of a literal the only derivative + 1; 0 = none yet"),

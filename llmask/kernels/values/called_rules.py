@@ -228,6 +228,17 @@ def with_text(grammar, number, text):
 
 
 @kernel
+def without_texts(grammar, number, are_counted):
+    """The set without its texts; they count among its members, or do not."""
+    address = reserve(grammar.set_in_progress, list_length(grammar.sets, number))
+    n = copy_list(grammar.sets, number, address)
+    if not are_counted:
+        address[SIZE] = address[SIZE] - n_texts(grammar, texts_of(grammar, number))
+    address[TEXTS_OF_SET] = NO_TEXTS
+    return intern_list(grammar.sets, address.address, 0, n)
+
+
+@kernel
 def _known_or_requested(grammar, key, rule, texts):
     """What `variants` has under a key; MISSING where it has to be made first, which stops the operation."""
     known = map_get(grammar.variants, key)

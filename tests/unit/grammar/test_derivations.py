@@ -36,11 +36,7 @@ def n_lexemes(found: Derivations, most: int) -> set[int]:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ('root ::= "a" "b"{2,3}', {3, 4}),
-        ('root ::= ("a" "b"){2}', {4}),
-        ('root ::= "(" root ")" | "x"', {1, 3, 5}),
-    ],
+    [('root ::= "a" "b"{2,3}', {3, 4}), ('root ::= ("a" "b"){2}', {4}), ('root ::= "(" root ")" | "x"', {1, 3, 5})],
 )
 def test_counts_are_followed(store: Store, text: str, expected: set[int]) -> None:
     found = derivations(store, lower(store.nodes, parse_gbnf(store.nodes, text)[0]).rules)

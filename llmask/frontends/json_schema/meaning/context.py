@@ -49,6 +49,7 @@ class Context:
     hints : what is hardly meant, by JSON pointer of the keyword (`hints.py`).
     reasons : places that allow nothing: why, where, and how to mend it.
     shares_places : objects and arrays are rules of their own, as variants of rules will need them again.
+    tells_by_key : what a value must fulfil may be found when its key is read, see `Rules.follow_guard`.
     void : places that allow nothing, as a guard must know.
     """
 
@@ -56,7 +57,7 @@ class Context:
         "__weakref__", "_first_node", "_max_work", "_seen", "_shape_of", "_shapes", "_synthetic", "_work", "counted",
         "draft", "following", "format_key", "format_patterns", "hints", "is_in_order", "items_seen", "keys",
         "lexeme_of_type", "needs", "nodes", "options", "punctuation", "reasons", "references", "rules", "schema",
-        "shares_places", "stricter", "variants", "void", "warnings",
+        "shares_places", "stricter", "tells_by_key", "variants", "void", "warnings",
     )  # fmt: skip
 
     def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
@@ -71,7 +72,7 @@ class Context:
         self.hints: dict[str, str] = {}
         self.reasons: list[tuple[str, Path, str | None]] = []
         self.void: set[Hashable] = set()
-        self.shares_places = False
+        self.shares_places = self.tells_by_key = False
         self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
         self.needs: dict[StateId, Need] = {}  # of objects whose guards ask for members, by the last state
         self.punctuation = punctuation_of(nodes)

@@ -27,7 +27,7 @@ from .choices import is_void, settle
 from .conjunction import conjunction_of, with_alternative
 from .context import Context
 from .instances import allowed_values, equality_key, fulfilling, fulfilling_all, listed_by
-from .object_layout import Cell, Entry, layout_of
+from .object_layout import Cell, Entry, entries_of, layout_of
 from .place import Conjunction, Part, SchemaAt, types_of
 from .scalars import range_of, string_node
 
@@ -145,19 +145,19 @@ def _arrays(context: Context, layout: ArrayLayout, most: int, depth: int) -> lis
 
 
 def _objects(context: Context, parts: list[Part], most: int, depth: int) -> list[Any] | None:
-    layout = layout_of(context, parts)
+    layout = layout_of(context, parts, context.tells_by_key)
     required = [entry for entry in layout.entries if entry.is_required]
     if any(finite_values(context, entry.schemas, 0, depth + 1) == [] for entry in required):
         return []
     is_full = layout.high is not None and layout.high <= len(required)
     entries = required if is_full else list(layout.entries)
     for cell in () if is_full else layout.cells:
-        if finite_values(context, cell.schemas, 0, depth + 1) == []:
+        if not cell.parts and finite_values(context, cell.schemas, 0, depth + 1) == []:
             continue
         names = texts_of(context, cell.keys, most)
         if names is None:
             return None
-        entries += [Entry(name, cell.schemas, False) for name in names]
+        entries += entries_of(context, cell, names)
     if len(entries) < layout.low:
         return []
     ways: list[list[Any]] = []
@@ -184,7 +184,7 @@ def with_few_keys_declared(
         if names is None:
             left.append(cell)
         else:
-            entries += [Entry(name, cell.schemas, False, cell.sets) for name in sorted(names)]
+            entries += entries_of(context, cell, sorted(names))
     return entries, left
 
 

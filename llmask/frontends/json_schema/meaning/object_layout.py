@@ -2,7 +2,8 @@
 
 Several parts are combined exactly: a key is described by what each part says of it (its property, every pattern that
 matches it, or additionalProperties), and free keys are divided into cells by the patterns that match them, each cell
-with its own key language; cells without any key are left out.
+with its own key language; cells without any key are left out. Where there would be many, patterns whose values have the
+same types divide keys as one, if some value fulfils all of them together: what a value must fulfil depends on its key.
 
 In: parts. Out: a `Layout`. Cost: a microsecond a property; a test of emptiness for each cell and pattern.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.work import spend
@@ -19,13 +20,15 @@ from llmask.work import spend
 from ..lexical.strings import free_string, other_strings, spellings_of
 from ..reading.keywords import EVERY_KEY, SOME_KEY
 from ..reading.pointers import pointer
-from .conjunction import is_false, name_language
+from .conjunction import conjunction_of, is_false, name_language
 from .context import Context
-from .place import Part, SchemaAt, count_range
+from .place import Part, SchemaAt, count_range, types_of
 from .scalars import matches_pattern, pattern_string
 from .synthetic import KeySet, same_schema
 
 MAX_CELLS = 512  # sets of free keys that the same patterns match
+FEW_CELLS = 64  # that are written beforehand
+FEW_PATTERNS = 8
 CELL_WORK = 50  # two exact tests of emptiness, counted in subschemas visited
 
 
@@ -39,11 +42,15 @@ class Entry(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """Free keys that the same patterns match: the node of the keys, what their values must fulfil."""
+    """Free keys that the same patterns match: the node of the keys, what their values must fulfil.
+
+    With `parts` the keys have different values (`key_schemas`): `schemas` is what values of all of them fulfil.
+    """
 
     keys: int
     schemas: list[SchemaAt]
     sets: int = 0
+    parts: list[Part] | None = None
 
 
 class Layout(NamedTuple):
@@ -75,15 +82,17 @@ def keys_node(context: Context, keys: KeySet) -> int:
     return nodes.intersect(members) if len(members) > 1 else members[0]
 
 
-def layout_of(context: Context, parts: list[Part]) -> Layout:
+def layout_of(context: Context, parts: list[Part], tells_by_key: bool = False) -> Layout:
     """The layout of all `parts` together.
+
+    `tells_by_key`: many sets of free keys may be one cell, whose values depend on the key.
 
     Raises
     ------
     LimitExceeded
         When patterns divide the keys into too many sets.
     """
-    layout = _layout_as_written(context, parts)
+    layout = _layout_as_written(context, parts, tells_by_key)
     if not context.options.closed:
         return layout
     entries = [entry._replace(schemas=context.closed(entry.schemas)) for entry in layout.entries]
@@ -92,7 +101,7 @@ def layout_of(context: Context, parts: list[Part]) -> Layout:
     )
 
 
-def _layout_as_written(context: Context, parts: list[Part]) -> Layout:
+def _layout_as_written(context: Context, parts: list[Part], tells_by_key: bool) -> Layout:
     subjects = [part for part in parts if part[2].has_object]
     if not subjects:
         return Layout([], [Cell(free_string(context.nodes), [])], 0, None)
@@ -108,11 +117,11 @@ def _layout_as_written(context: Context, parts: list[Part]) -> Layout:
             names[name] = True
     context.count_work(len(names) * len(subjects) // 4)
     asks_for_keys = any(SOME_KEY in schema for schema, _, _ in subjects)
-    return Layout(*divided_keys(context, subjects, names, []), low, high, asks_for_keys)
+    return Layout(*divided_keys(context, subjects, names, [], tells_by_key), low, high, asks_for_keys)
 
 
 def divided_keys(
-    context: Context, subjects: list[Part], names: dict[str, bool], wanted: list[int]
+    context: Context, subjects: list[Part], names: dict[str, bool], wanted: list[int], tells_by_key: bool = False
 ) -> tuple[list[Entry], list[Cell]]:
     """Named keys (whether they are required) and free ones, divided by the nodes `wanted`, whose bits they have."""
     entries = []
@@ -121,7 +130,19 @@ def divided_keys(
         if is_required or not is_false(schemas):
             bits = sum(matches_pattern(context, keys, name) << at for at, keys in enumerate(wanted))
             entries.append(Entry(name, schemas, is_required, bits))
-    return entries, _cells(context, subjects, names, wanted)
+    groups = _groups(context, subjects, wanted, FEW_CELLS if tells_by_key else MAX_CELLS)
+    if groups is None and tells_by_key:
+        groups = _groups(context, subjects, wanted, FEW_CELLS, by_types=True)
+        if groups is not None and not any(context.place_key(group.schemas) in context.void for group in groups):
+            return entries, [cell._replace(parts=subjects) for cell in _cells(context, groups, names)]
+        groups = _groups(context, subjects, wanted, MAX_CELLS)
+    if groups is None:
+        raise LimitExceeded(
+            f"patterns divide the keys of an object into more than {MAX_CELLS} sets",
+            pointer(subjects[0][1]),
+            "Use fewer patternProperties that overlap.",
+        )
+    return entries, _cells(context, groups, names)
 
 
 def plain_keys(context: Context, part: Part) -> tuple[list[Entry], list[Cell]]:
@@ -152,15 +173,36 @@ def plain_keys(context: Context, part: Part) -> tuple[list[Entry], list[Cell]]:
 def _patterns(context: Context, part: Part) -> list[tuple[int, SchemaAt]]:
     """Nodes of keys that a part describes by patterns, with what their values must fulfil."""
     schema, path, shape = part
-    alike: dict[Hashable, tuple[list[int], SchemaAt]] = {}  # patterns with the same schema are one
-    for pattern, member in schema.get("patternProperties", {}).items():
-        at = (path, "patternProperties", pattern)
-        nodes, _ = alike.setdefault(same_schema(context, member, at), ([], (member, at)))
-        nodes.append(pattern_string(context, pattern, path, "patternProperties"))
-    found = [(context.nodes.union(nodes), member_at) for nodes, member_at in alike.values()]
-    if shape.has_key_sets and EVERY_KEY in schema:
-        keys, member_at = schema[EVERY_KEY]
-        found.append((keys_node(context, keys), member_at))
+
+    def make() -> list[tuple[int, SchemaAt]]:
+        alike: dict[Hashable, tuple[list[str], SchemaAt]] = {}  # patterns with the same schema are one
+        for pattern, member in schema.get("patternProperties", {}).items():
+            at = (path, "patternProperties", pattern)
+            patterns, _ = alike.setdefault(same_schema(context, member, at), ([], (member, at)))
+            patterns.append(pattern)
+        found = [
+            (pattern_string(context, tuple(patterns) if patterns[1:] else patterns[0], path, "patternProperties"), at)
+            for patterns, at in alike.values()
+        ]
+        if shape.has_key_sets and EVERY_KEY in schema:
+            keys, member_at = schema[EVERY_KEY]
+            found.append((keys_node(context, keys), member_at))
+        return found
+
+    return context.synthetic(("patterns", context.identity(schema, path)), make)
+
+
+def _matching(context: Context, patterns: list[tuple[int, SchemaAt]], name: str) -> list[SchemaAt]:
+    """What the patterns say that match a key; of many, halves are asked together, as most match nothing."""
+    n = len(patterns)
+    if n <= FEW_PATTERNS:
+        return [member for node, member in patterns if matches_pattern(context, node, name)]
+    found = []
+    for half in (patterns[: n // 2], patterns[n // 2 :]):
+        nodes = [node for node, _ in half]
+        any_of_them = context.synthetic(("any of", *nodes), partial(context.nodes.union, nodes))
+        if matches_pattern(context, any_of_them, name):
+            found += _matching(context, half, name)
     return found
 
 
@@ -177,10 +219,9 @@ def key_schemas(context: Context, parts: list[Part], name: str) -> list[SchemaAt
             schemas.append((schema["properties"][name], (path, "properties", name)))
             is_described = True
         if "patternProperties" in schema or shape.has_key_sets:
-            for node, member in _patterns(context, part):
-                if matches_pattern(context, node, name):
-                    schemas.append(member)
-                    is_described = True
+            described = _matching(context, _patterns(context, part), name)
+            schemas += described
+            is_described |= bool(described)
         if not is_described and "additionalProperties" in schema:
             schemas.append((schema["additionalProperties"], (path, "additionalProperties")))
         if shape.has_names:
@@ -189,6 +230,12 @@ def key_schemas(context: Context, parts: list[Part], name: str) -> list[SchemaAt
             if not matches_pattern(context, language, name):
                 schemas.append((False, (path, "propertyNames")))
     return schemas
+
+
+def entries_of(context: Context, cell: Cell, names: list[str]) -> list[Entry]:
+    """Some keys of a cell as keys with a name of their own."""
+    parts, schemas = cell.parts, cell.schemas
+    return [Entry(one, key_schemas(context, parts, one) if parts else schemas, False, cell.sets) for one in names]
 
 
 class _Group(NamedTuple):
@@ -201,35 +248,52 @@ class _Group(NamedTuple):
     sets: int
 
 
-def _cells(context: Context, parts: list[Part], names: dict[str, bool], wanted: list[int]) -> list[Cell]:
-    """Free keys, divided by the patterns that match them."""
-    nodes = context.nodes
+def _groups(
+    context: Context, parts: list[Part], wanted: list[int], most: int, by_types: bool = False
+) -> list[_Group] | None:
+    """All keys that are allowed, divided by the patterns that match them; None for more than `most` groups.
+
+    `by_types`: patterns whose values have the same types count as one, and what each of them says holds together.
+    """
     groups = [_Group([], [], [], False, 0)]
     for schema, path, shape in parts:
         if shape.has_names:
             groups[0].inside.append(name_language(context, [(schema["propertyNames"], (path, "propertyNames"))]))
     for part in parts:
         schema, path, _ = part
-        for node, member in _patterns(context, part):
+        patterns = [(node, [member]) for node, member in _patterns(context, part)]
+        for node, members in _with_types(context, patterns) if by_types else patterns:
             refined = []
-            for group, is_inside in _divided(context, groups, node, path):
+            for group, is_inside in _divided(context, groups, node):
                 if is_inside:
-                    group = group._replace(schemas=[*group.schemas, member], is_described=True)
+                    group = group._replace(schemas=[*group.schemas, *members], is_described=True)
+                    if len(group.schemas) > 1 and _allow_nothing(context, group.schemas):
+                        continue
                 refined.append(group)
             groups = refined
+            if len(groups) > most:
+                return None
         others: SchemaAt = (schema.get("additionalProperties", True), (path, "additionalProperties"))
         after = []
         for group in groups:
             if not group.is_described and others[0] is not True:
                 group = group._replace(schemas=[*group.schemas, others])
             if not is_false(group.schemas):
-                after.append(group._replace(is_described=False))
+                schemas = [place for place in group.schemas if place[0] is not True]
+                after.append(group._replace(schemas=schemas, is_described=False))
         groups = after
     for at, node in enumerate(wanted):
         groups = [
-            group._replace(sets=group.sets | is_inside << at)
-            for group, is_inside in _divided(context, groups, node, parts[0][1])
+            group._replace(sets=group.sets | is_inside << at) for group, is_inside in _divided(context, groups, node)
         ]
+        if len(groups) > most:
+            return None
+    return groups
+
+
+def _cells(context: Context, groups: list[_Group], names: dict[str, bool]) -> list[Cell]:
+    """Free keys of groups."""
+    nodes = context.nodes
     cells = []
     for group in groups:
         declared = [
@@ -241,29 +305,42 @@ def _cells(context: Context, parts: list[Part], names: dict[str, bool], wanted: 
         outside = [*group.outside, spellings_of(nodes, declared)] if declared else group.outside
         keys = _keys(context, group.inside, outside)
         if not nodes.is_empty(keys):
-            schemas = [place for place in group.schemas if place[0] is not True]
-            cells.append(Cell(keys, schemas, group.sets))
+            cells.append(Cell(keys, group.schemas, group.sets))
     return cells
 
 
-def _divided(context: Context, groups: list[_Group], node: int, path: Any) -> list[tuple[_Group, bool]]:
-    """Each group in two, the one whose keys `node` matches first; empty ones are left out."""
+def _with_types(context: Context, patterns: list[tuple[int, list[SchemaAt]]]) -> list[tuple[int, list[SchemaAt]]]:
+    """Patterns whose values have the same types as one."""
+    alike: dict[Hashable, tuple[list[int], list[SchemaAt]]] = {}
+    for node, members in patterns:
+        conjunction = conjunction_of(context, members)
+        types = () if conjunction.false_at is not None else types_of(conjunction.parts)
+        nodes, together = alike.setdefault(types, ([], []))
+        nodes.append(node)
+        together += members
+    return [(context.nodes.union(nodes), together) for nodes, together in alike.values()]
+
+
+def _allow_nothing(context: Context, schemas: list[SchemaAt]) -> bool:
+    """Whether it is plain to see that no value fulfils all of them."""
+    conjunction = conjunction_of(context, schemas)
+    return conjunction.false_at is not None or not types_of(conjunction.parts)
+
+
+def _divided(context: Context, groups: list[_Group], node: int) -> list[tuple[_Group, bool]]:
+    """Each group in two, the one whose keys `node` matches first; those that it does not divide as they are."""
     nodes = context.nodes
     found = []
     for group in groups:
         context.count_work(CELL_WORK)
         context.check_nodes()
         inside, outside = [*group.inside, node], [*group.outside, node]
-        if not nodes.is_empty(_keys(context, inside, group.outside)):
-            found.append((group._replace(inside=inside), True))
-        if not nodes.is_empty(_keys(context, group.inside, outside)):
-            found.append((group._replace(outside=outside), False))
-    if len(found) > MAX_CELLS:
-        raise LimitExceeded(
-            f"patterns divide the keys of an object into more than {MAX_CELLS} sets",
-            pointer(path),
-            "Use fewer patternProperties that overlap.",
-        )
+        if nodes.is_empty(_keys(context, inside, group.outside)):
+            found.append((group, False))
+        elif nodes.is_empty(_keys(context, group.inside, outside)):
+            found.append((group, True))
+        else:
+            found += [(group._replace(inside=inside), True), (group._replace(outside=outside), False)]
     return found
 
 

@@ -37,8 +37,10 @@ from .context import Context
 from .place import Part, count_range
 
 
-def pattern_string(context: Context, pattern: str, where: Path, keyword: str, is_negated: bool = False) -> int:
-    """Node of every JSON string whose text `pattern` is found in, or with `is_negated` of every other.
+def pattern_string(
+    context: Context, pattern: str | tuple[str, ...], where: Path, keyword: str, is_negated: bool = False
+) -> int:
+    """Node of every JSON string whose text `pattern` is found in (one of several), or with `is_negated` of every other.
 
     Raises
     ------

@@ -92,7 +92,7 @@ def _all_are_open(context: Context, parts: list[Part], is_followed: bool) -> boo
         if kind == "string":
             is_open = _is_open(context, parts)
         elif kind == "object":
-            layout = layout_of(context, parts)
+            layout = layout_of(context, parts, context.tells_by_key)
             is_open = _objects_are_open(context, layout) or (is_followed and can_be_followed(layout))
         elif kind == "array":
             arrays = ArrayLayout(context, parts)
@@ -117,7 +117,7 @@ def _objects_are_open(context: Context, layout: Layout) -> bool:
         return False
     nodes = context.nodes
     others = other_strings(nodes, [entry.name for entry in layout.entries]) if layout.cells else nodes.EMPTY
-    for keys, schemas, _ in layout.cells:
+    for keys, schemas, *_ in layout.cells:
         is_infinite = keys == others or kind_of_strings(nodes, keys) == CALL_OPEN
         if is_infinite and is_fulfilled(context, schemas):
             return True
@@ -162,7 +162,7 @@ def _has_value(context: Context, parts: list[Part], depth: int) -> bool:
         if kind in types and (wanted is None or wanted.low is None or wanted.high is None):
             return True
     if "object" in types:
-        layout = layout_of(context, parts)
+        layout = layout_of(context, parts, context.tells_by_key)
         required = [entry.schemas for entry in layout.entries if entry.is_required]
         is_looked_at = len(required) <= (MOST_VALUES if depth < MOST_DEPTH else 0)
         can_end = is_looked_at and layout.low <= len(required) and not layout.asks_for_keys

@@ -35,7 +35,7 @@ from ..reading.pointers import ROOT, Path, pointer
 from .different_objects import emit_different
 from .followed_objects import FollowedObject
 from .new_values import can_be_followed
-from .set_objects import CountedObject, emit_conditioned
+from .set_objects import CountedObject, can_tell_by_key, emit_conditioned
 from .writer import Span, Writer
 
 MANY = 32  # optional properties in a row that are cut into fans
@@ -52,7 +52,7 @@ def emit_object(writer: Writer, parts: list[Part], span: Span) -> None:
     values = [value for listed in excepted for value in listed if type(value) is dict]
     if not values and any(SOME_KEY in schema for schema, _, shape in parts if shape.has_key_sets):
         return emit_conditioned(writer, object_with_keys(writer, parts, path), path, span)
-    layout = layout_of(writer, parts)
+    layout = layout_of(writer, parts, tells_by_key=not values and can_tell_by_key(writer, parts))
     if values:
         return emit_different(writer, parts, layout, values, span)
     if any(FOLLOWED in schema for schema, _, _ in parts) and can_be_followed(layout):
@@ -96,7 +96,7 @@ def _emit_layout(writer: Writer, layout: Layout, path: Path, span: Span, is_foll
     if is_followed:
         return FollowedObject(writer, entries, is_any_order, path, span).write()
     is_tracked = writer.options.unique_keys and bool(cells)
-    if is_any_order or high is not None or low > 1 or is_tracked:
+    if is_any_order or high is not None or low > 1 or is_tracked or any(cell.parts for cell in cells):
         return CountedObject(writer, entries, cells, low, high, is_any_order, path, span).write()
     return _emit_plain(writer, entries, cells, n_required, low, span)
 
@@ -132,7 +132,7 @@ def _emit_plain(writer: Writer, entries: list[Entry], cells: list[Cell], n_requi
     if cells:
         after = StateId(len(state_rules))
         state_rules.append(rule)
-        for keys, schemas, _ in cells:
+        for keys, schemas, *_ in cells:
             named = len(state_rules)
             value = StateId(named + 1)
             state_rules.extend((rule, rule))

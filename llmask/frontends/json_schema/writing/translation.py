@@ -24,6 +24,7 @@ from llmask.regex.nodes import RegexNodes
 from llmask.work import share, spend
 
 from ..lexical.lexemes import white_space
+from ..lexical.strings import Made
 from ..meaning.array_layout import ArrayLayout
 from ..meaning.choices import n_ways, overlaps, pairs_to_prove, settle, told_by_key, without_shared_types
 from ..meaning.conjunction import conjunction_of, strings_of, with_alternative
@@ -71,7 +72,7 @@ class Translation(Writer):
         super().__init__(nodes, schema, options)
         self._root = [(self.schema, ROOT)] if place is None else place
         self._rule_of: dict[Any, RuleId] = {}
-        self._own_rules: dict[Hashable, RuleId] = {}
+        self._own_rules: dict[Hashable, Any] = {}
         self._any: RuleId | None = None
         self.productive: tuple[bytearray, int] = (bytearray(), 0)  # states, and edges that were looked at
         self._path: Path = ()  # of the place that is written, for messages
@@ -116,9 +117,9 @@ class Translation(Writer):
         """The schemas of a place, with what the option `closed` adds."""
         return closed(self, schemas)
 
-    def own_rule(self, key: Hashable, make: Callable[[], RuleId]) -> RuleId:
-        """A rule that is no place of the schema, made once for `key`."""
-        found = self._own_rules.get(key)
+    def own_rule(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """A rule that is no place of the schema, or a state, made once for `key`."""
+        found: Made | None = self._own_rules.get(key)
         if found is None:
             found = self._own_rules[key] = make()
         return found
@@ -139,7 +140,8 @@ class Translation(Writer):
         key = ("variant", rule, frozenset(texts))
         if key not in self._synthetic:
             self._synthetic[key] = self._variant_within_limits(rule, texts)
-        found: RuleId | None = self._synthetic[key]
+        is_key = rule >= FIRST_FOLLOWING and len(texts) == 1  # one of any number: what follows them is known otherwise
+        found: RuleId | None = self._synthetic.pop(key) if is_key else self._synthetic[key]
         return found
 
     def _variant_within_limits(self, rule: RuleId, texts: list[bytes]) -> int | None:

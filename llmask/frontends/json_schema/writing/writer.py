@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from llmask.grammar.kinds import RuleId, StateId
 
+from ..lexical.strings import Made
 from ..meaning.context import Context
 from ..meaning.place import Conjunction, SchemaAt
 from ..reading.pointers import Path, pointer
@@ -43,8 +44,8 @@ class Writer(Context, ABC):
         """Rule of every JSON value."""
 
     @abstractmethod
-    def own_rule(self, key: Hashable, make: Callable[[], RuleId]) -> RuleId:
-        """A rule that is no place of the schema, made once for `key`."""
+    def own_rule(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """A rule that is no place of the schema, or a state, made once for `key`."""
 
     @abstractmethod
     def write_conjunction(self, conjunction: Conjunction, path: Path, span: Span) -> None:

@@ -107,18 +107,8 @@ REFUSED = [
     (r"\u12", "this escape needs 4 hexadecimal digits of a code point", 1, r"Example: \x41."),
     (r"\u{110000}", "this escape needs 4 hexadecimal digits of a code point", 1, r"Example: \x41."),
     (r"\pL", r"the escape \p needs a property", 1, r"Example: \p{L}."),
-    (
-        r"\p{Script=Common}",
-        "the Unicode property Script=Common is not supported",
-        1,
-        PROPERTIES,
-    ),
-    (
-        r"\p{RGI_Emoji}",
-        "the Unicode property RGI_Emoji is not supported",
-        1,
-        PROPERTIES,
-    ),
+    (r"\p{Script=Common}", "the Unicode property Script=Common is not supported", 1, PROPERTIES),
+    (r"\p{RGI_Emoji}", "the Unicode property RGI_Emoji is not supported", 1, PROPERTIES),
     ("(?<1a>b)", "this group's name is no identifier", 1, "Write (?P<name>...)."),
 ]
 

@@ -35,6 +35,17 @@ from tests.reference.json_spellings import spell
 from tests.unit.frontends.regex.test_meaning import WORDS, random_pattern
 
 
+def test_several_patterns_are_searched_for_together(store: Any) -> None:
+    patterns, nodes = ("ab", "^c", "d$", r"\be", "(?=f)f", "g|^h"), store.nodes
+    together = compile_pattern(nodes, patterns, "ecma")
+    apart = nodes.union([compile_pattern(nodes, pattern, "ecma") for pattern in patterns])
+    assert nodes.is_empty(nodes.without(together, [apart]))
+    assert nodes.is_empty(nodes.without(apart, [together]))
+    with pytest.raises(GrammarError, match=r"\(b") as caught:
+        compile_pattern(nodes, ("a", "(b"), "ecma")
+    assert "the pattern (b" in str(caught.value)
+
+
 def test_a_choice_of_characters_is_one_set() -> None:
     assert single_character(PythonParser("(?:a|[bc])").parse()) == CodePointSet.of("abc")
     assert single_character(PythonParser("a|bc").parse()) is None

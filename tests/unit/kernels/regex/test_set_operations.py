@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import re
 from itertools import combinations, product
+from typing import Any
 
 import pytest
 
 import llmask
+from llmask.frontends.regex import compile_pattern
+
+
+@pytest.mark.parametrize("text", ["(?:a|ab|)", "(?:a|bc)*", "(?:uü|é?)", "b{0,3}"])
+def test_text_before_any_text_is_any_text(store: Any, text: str) -> None:
+    def node(pattern: str) -> int:
+        return compile_pattern(store.nodes, pattern, json_string=True)
+
+    anything = node("(?s:.*)x")
+    assert node(f"{text}(?s:.*)x") == anything
+    assert store.nodes.union([node(f"{text}c(?s:.*)x"), anything]) == anything
+    n_nodes = store.nodes.n_nodes
+    assert store.nodes.is_empty(store.nodes.without(node(f"(?:c|{text}d)(?s:.*)x"), [anything]))
+    assert store.nodes.n_nodes - n_nodes < 40  # it took a search through all derivatives
+
 
 BOUNDS = [(0, 1), (1, 2), (2, 2), (3, 4), (4, 4), (5, None)]
 

@@ -46,14 +46,7 @@ def test_no_set_of_keys(judge: Any) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "alternative",
-    [
-        {"const": {"a": 1}},
-        {"not": {"const": {"a": 1}}},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("alternative", [{"const": {"a": 1}}, {"not": {"const": {"a": 1}}}], ids=str)
 def test_what_is_no_condition_on_members(judge: Any, alternative: Any) -> None:
     assert told(judge, {"type": "object", "anyOf": [{"required": ["a"]}, alternative]}) is None
 

@@ -11,13 +11,7 @@ import pytest
 
 from llmask.errors import LlmaskError
 from llmask.frontends.json_schema import SchemaOptions
-from llmask.frontends.json_schema.meaning.marks import (
-    Marks,
-    exclude_each_other,
-    marks_of,
-    pairs_left,
-    same_schema,
-)
+from llmask.frontends.json_schema.meaning.marks import Marks, exclude_each_other, marks_of, pairs_left, same_schema
 from llmask.frontends.json_schema.meaning.negation import negations
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.translation import Translation

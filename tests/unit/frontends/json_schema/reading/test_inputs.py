@@ -135,11 +135,7 @@ def test_an_exact_bound_is_kept(judge: Any) -> None:
     [
         ('{"a": 1,\n "a": 2}', 'the schema is not JSON: the key "a" is used twice in one object', "#"),
         ('{"x": [{}, {"a": {"b": NaN}}]}', "the schema is not JSON: NaN is no JSON number", "#/x/1/a/b"),
-        (
-            '{"p": {"k": NaN, "q": {"r": 1, "r": 1}}}',
-            "the schema is not JSON: NaN is no JSON number",
-            "#/p/k",
-        ),
+        ('{"p": {"k": NaN, "q": {"r": 1, "r": 1}}}', "the schema is not JSON: NaN is no JSON number", "#/p/k"),
         (
             '{"p": {"k": {"r": 1, "r": 1}, "k": 1}}',
             'the schema is not JSON: the key "k" is used twice in one object',

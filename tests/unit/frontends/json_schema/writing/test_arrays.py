@@ -8,14 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 from llmask.errors import LimitExceeded, UnsatisfiableSchema
-from tests.unit.frontends.json_schema.small_worlds import (
-    assert_exactly,
-    cases,
-    dead_end,
-    rooted,
-    some_of,
-    valid_values,
-)
+from tests.unit.frontends.json_schema.small_worlds import assert_exactly, cases, dead_end, rooted, some_of, valid_values
 
 ONE = {"const": 1}
 
