@@ -27,11 +27,12 @@ CHECK = 2
 MORE = 3
 FOLLOW = 4
 OTHERS, OWN, OWN_COUNTED = range(3)  # whose values are followed, see `Rules.follow_guard`
+NESTED = -1  # in place of the number of a guard of the kind FOLLOW: of calls for members, see `Rules.follow_guard`
 FIRST_FOLLOWING = 1 << 30  # in place of a rule: a state for known values, see `Rules.follow_guard`
 ANOTHER = -1  # a member that is counted, without a number of its own
 CONDITION = -1  # what begins a condition in place of the number of required members
 GUARD_FIELDS = 5  # COUNT, low, high, add, cap | ADD, member, high, required, cap | CHECK, low, high, required, rule + 1
-# | MORE, passed, high, required, 0 | FOLLOW, number, whose, required, 0
+# | MORE, passed, high, required, 0 | FOLLOW, number, whose, required, endless
 UNBOUNDED = 2**31 - 1
 EDGE_FIELDS = 5  # state, kind, symbol (regex node or rule), next state, guard
 PRIORITY_FIELDS = 3  # edge, priority, 1 where nothing ignored comes before it

@@ -75,6 +75,7 @@ from .kinds import (
     FOLLOW,
     GUARD_FIELDS,
     MORE,
+    NESTED,
     NO_GUARD,
     OTHERS,
     PRIORITY_FIELDS,
@@ -292,18 +293,22 @@ class Rules:
         rule = 0 if another_of is None else another_of + 1
         return self._guard(CHECK, low, min(high, UNBOUNDED), self._required(required), rule)
 
-    def follow_guard(self, number: int, required: Iterable[int] = (), whose: int = OTHERS) -> GuardId:
+    def follow_guard(
+        self, number: int = NESTED, required: Iterable[int] = (), endless: Iterable[int] = (), whose: int = OTHERS
+    ) -> GuardId:
         """Number of a guard of a skip, of a rule whose values are called for as open ones that are not in a set.
 
-        Where the run's set has all required members and the value may still become one of those in the set for which
-        it is called, the run goes on in a state that is written for these: `MakeVariant` is asked for it, with
-        FIRST_FOLLOWING + `number` in place of a rule and, as one more text, an array of the object as it was read.
+        Where the run's set has all required members and all endless ones but one, and the value may still become one of
+        those in the set for which it is called, the run goes on in a state that is written for these: `MakeVariant` is
+        asked for it, with FIRST_FOLLOWING + `number` in place of a rule and, as one more text, an array of lists: what
+        was read of the value, and of each that goes on in it, keys before their values (if it is an array, an object
+        that has it). Rules of its members may have such skips, too: the edges that call them have the guard NESTED.
 
         With OWN the state is the one for the texts in the run's own set, which has them no longer: they were members of
         it, and with OWN_COUNTED still are. The target of the skip is one of the ways to go on after any texts.
         """
         self.needs_variants = True
-        return self._guard(FOLLOW, number, whose, self._required(required), 0)
+        return self._guard(FOLLOW, number, whose, self._required(required), self._required(endless))
 
     def copied_guard(self, other: Rules, row: tuple[int, ...]) -> GuardId:
         """Number of a guard of other rules, given as its fields, that asks for no other value."""

@@ -31,7 +31,12 @@ def some_tokenizer(rng: random.Random) -> llmask.Tokenizer:
     return llmask.Tokenizer.from_bytes([b"", *(text.encode() for text in sorted(texts | single))], eos=EOS)
 
 
-def some_values(rng: random.Random) -> Any:
+def some_values(rng: random.Random, depth: int = 0) -> Any:
+    if depth < 2 and rng.random() < 0.3:
+        names = rng.sample(["a", "b"], rng.randint(1, 2))
+        properties = {name: some_values(rng, depth + 1) for name in names}
+        kind = rng.choice(["object", ["object", "null"]])
+        return {"type": kind, "properties": properties, "required": names[:1], "additionalProperties": False}
     return rng.choice(
         [
             {"type": "string"},

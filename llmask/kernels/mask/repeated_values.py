@@ -70,7 +70,8 @@ def ends_in_set(store, grammar, transcript, node):
     Or, where known values are followed, whether it may still become one of them after the node.
     """
     n_path = path_to(store, grammar, node)
-    for k in range(grammar.n_close if may_close(grammar.path, n_path) else grammar.n_near):
+    looks_at_all = grammar.follows != 0 or may_close(grammar.path, n_path)
+    for k in range(grammar.n_close if looks_at_all else grammar.n_near):
         row = row_of_value_start(grammar, grammar.close_values[k])
         n = read_text(grammar, transcript, row)
         whole = reserve(grammar.text, n + n_path + 1)

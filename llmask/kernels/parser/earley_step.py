@@ -75,7 +75,7 @@ def _find_items(store, grammar, row, scanned):
             _complete(store, grammar, grammar.state_rules[state], origin)
         advance_over_nullable(grammar, state, parameter, origin)
         if grammar.follows != 0:
-            follow_known(grammar, state, parameter, origin)
+            follow_known(store, grammar, state, parameter, origin)
 
 
 @inline

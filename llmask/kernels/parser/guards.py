@@ -10,7 +10,9 @@ A run of a rule carries one parameter, 0 on entry: a count, or the number of a s
     CHECK      low, high, required, rule + 1  passes iff required is part of the set and low <= |set| <= high, and the
                                               rule (if any) derives a value that is not in the set
     MORE       passed, -, required            passes iff one more may come, and those required with it
-    FOLLOW     number, whose, required        of skips that lead elsewhere for some values, see tracked_values.py
+    FOLLOW     number, whose, required, endless
+                                              of skips that lead elsewhere for some values, and of calls of rules that
+                                              have such skips (with NESTED for a number), see tracked_values.py
 
 Sets are interned lists, set 0 is empty, so that equal sets are equal numbers and rows that differ in nothing else are
 one row. Members without a name or a text are counted only.
@@ -41,6 +43,7 @@ N_REQUIRED_WORDS, REQUIRED_WORDS = 1, 2  # of an entry of `required`, or the num
 NODE_FIELDS, (NODE_MEMBER, IF_ABSENT, IF_THERE) = 3, range(3)
 FALSE, TRUE, FIRST_NODE = 0, 1, 2  # where nodes lead; FIRST_NODE is the first of them
 NOBODY = -2  # no member
+NESTED = -1  # in place of the number of a guard of the kind FOLLOW
 
 
 @inline
@@ -57,14 +60,22 @@ def passes(grammar, guard, parameter):
 @inline
 def is_followed(grammar, edge):
     """Whether an edge is a skip by which known values are followed; where it leads is in the row itself."""
-    return grammar.guards[grammar.edges[edge].guard].kind == GuardKind.FOLLOW
+    asked = grammar.guards[grammar.edges[edge].guard]
+    return asked.kind == GuardKind.FOLLOW and asked.low != NESTED
+
+
+@inline
+def is_decided(grammar, guard, number):
+    """Whether what is left of a run with this set may be known: all required is there, all endless members but one."""
+    asked = grammar.guards[guard]
+    return n_missing(grammar, number, asked.required) == 0 and n_missing(grammar, number, asked.endless) <= 1
 
 
 @kernel
 def _passes_set(grammar, guard, number):
     asked = grammar.guards[guard]
     if asked.kind == GuardKind.FOLLOW:
-        return False
+        return asked.low == NESTED
     size = list_item(grammar.sets, number, SIZE)
     if asked.kind == GuardKind.CHECK:
         if size < asked.low or size > asked.high or n_missing(grammar, number, asked.required) != 0:

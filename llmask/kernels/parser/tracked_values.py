@@ -5,7 +5,8 @@ It is complete: the item after it has the value's text in its set, or the row ca
 It is not, but few values can come of it. A skip with a guard of the kind FOLLOW is passed where all that is required is
 there, so that nothing comes any more that could always be another value; who wrote the rules says which members these
 are. If the value may still become one of its set, the run goes on in a state that is written for those values
-(`state_following`), in which what leads to no other value is left out; else in the target of the skip.
+(`state_following`), in which what leads to no other value is left out; else in the target of the skip. The rule of a
+member may have such skips as well: calls of it have the same guard, which tells whether all other members are there.
 
 A skip may also lead to a state that is written for the texts of the run's own set, which are left out of it then: as a
 key decides on the value after it.
@@ -14,7 +15,8 @@ In: tables, a wait for the value's rule, or items. Out: items in progress. Cost:
 """
 
 from ..machine.jit import kernel
-from ..tables.kinds import EdgeKind
+from ..regex.nodes import push
+from ..tables.kinds import EdgeKind, GuardKind
 from ..values.called_rules import (
     FIRST_FOLLOWING,
     NO_TEXTS,
@@ -30,7 +32,7 @@ from ..values.called_rules import (
 from ..values.json_values import read_beginning
 from ..values.parse_states import FIRST_TRACKED, MOST_ROWS, read_text
 from ..values.texts import plain_text, text_number
-from .guards import is_followed, n_missing
+from .guards import is_decided, is_followed
 from .items import add_item, edges_of
 from .rows import waits_of
 
@@ -38,6 +40,7 @@ DEPENDS_ON_TEXT = FIRST_TRACKED  # what a step that knows no transcript could no
 MAY_REPEAT = MOST_ROWS
 UNKNOWN_TRANSCRIPT = -1
 OTHERS, OWN, OWN_COUNTED = range(3)  # whose values a skip follows, see `Rules.follow_guard`
+NOWHERE = -1
 
 
 @kernel
@@ -66,26 +69,41 @@ def take_value(grammar, edge, number, origin, began):
 
 
 @kernel
-def follow_known(grammar, state, parameter, origin):
+def follow_known(store, grammar, state, parameter, origin):
     """Add the items after the skips of a state by which known values are followed."""
     for edge in edges_of(grammar, state):
         if not is_followed(grammar, edge):
             continue
+        target = grammar.edges[edge].target
         asked = grammar.guards[grammar.edges[edge].guard]
         if asked.high != OTHERS:
             after = variant(grammar, FIRST_FOLLOWING + asked.low, parameter)
             if after >= 0:
                 add_item(grammar, after, without_texts(grammar, parameter, asked.high == OWN_COUNTED), origin, 0)
             continue
-        if n_missing(grammar, parameter, asked.required) != 0:
-            add_item(grammar, grammar.edges[edge].target, parameter, origin, 0)
+        if not is_decided(grammar, grammar.edges[edge].guard, parameter):
+            add_item(grammar, target, parameter, origin, 0)
             continue
-        for at in waits_of(grammar, origin):
-            waiting = grammar.row_entries[at]
-            if grammar.edges[waiting.edge].kind == EdgeKind.CALL_OPEN:
-                after = _state_after(grammar, edge, origin, texts_of(grammar, waiting.parameter))
+        bottom = store.scratch_top
+        push(store, origin)  # rows in which this run began, and runs that call it for a member
+        position = bottom
+        while position < store.scratch_top:
+            row = store.scratch[position]
+            position += 1
+            for at in waits_of(grammar, row):
+                waiting = grammar.row_entries[at]
+                guard = grammar.edges[waiting.edge].guard
+                after = NOWHERE
+                if grammar.edges[waiting.edge].kind == EdgeKind.CALL_OPEN:
+                    after = _state_after(grammar, edge, row, texts_of(grammar, waiting.parameter))
+                elif grammar.guards[guard].kind == GuardKind.FOLLOW:
+                    if is_decided(grammar, guard, waiting.parameter):
+                        push(store, waiting.origin)
+                    else:
+                        after = target
                 if after >= 0:
                     add_item(grammar, after, parameter, origin, 0)
+        store.scratch_top = bottom
 
 
 @kernel

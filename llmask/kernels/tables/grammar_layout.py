@@ -57,6 +57,7 @@ GRAMMAR = Slots(
         member=Also("low", "of ADD"),
         required=Also("add", "of all others: position in `required`"),
         rule=Also("cap", "of CHECK: rule + 1"),
+        endless=Also("cap", "of FOLLOW: as `required`"),
     ),
     n_guards="",
     required=Array(32, "members that guards ask for"),

@@ -153,16 +153,26 @@ def read_beginning(grammar, n, is_whole):
 
 @kernel
 def number_so_far(grammar, top):
-    """Number of an array with the object on the stack as if it ended here, or of an object with the array there.
+    """Number of a list of what is on the stack: for each object or array, the outermost first, a list of what is in it.
 
-    It is of another type than those that it is told from.
+    Keys come before their values. Where the outermost is an array, it is an object that has the list: of another type
+    than those that it is told from.
     """
-    is_object = grammar.value_stack[0] == OBJECT_OPENED
-    number = _close(grammar, grammar.value_stack, 1, top, ADD)
-    items = reserve(grammar.value_members, 3)
+    stack = grammar.value_stack
+    is_object = stack[0] == OBJECT_OPENED
+    items = reserve(grammar.value_members, top + 3)
+    n = put(items, 0, ARRAY)
+    at = 0
+    while at < top:
+        first = at
+        stack[first] = ARRAY
+        at += 1
+        while at < top and stack[at] >= MISSING:
+            at += 1
+        n = put(items, n, _number_of(grammar, stack, first, at - first, ADD))
+    number = _number_of(grammar, items, 0, n, ADD)
     if is_object:
-        items[0], items[1] = ARRAY, number
-        return _number_of(grammar, items, 0, 2, ADD)
+        return number
     items[0], items[1] = QUOTE, QUOTE
     key = _number_of(grammar, items, 0, 2, ADD)
     items[0], items[1], items[2] = OBJECT, key, number

@@ -37,8 +37,8 @@ from .number_machines import (
 from .scientific_numbers import Magnitudes, listed_with_exponent, scientific_node
 
 MAX_LISTED = 20_000  # multiples that are listed rather than counted
-MAX_EXCLUDED = 1000  # numbers that the automaton knows; more are taken away from it by a complement
-FEW_EXCLUDED = 8  # the same where no exponent is written: the complement tells such numerals apart by their texts
+FEW_EXCLUDED = 8  # numbers that the automaton knows; more are taken away from it by a complement, told by their texts
+MAX_EXCLUDED = 1000  # the same of numerals with an exponent: beyond, none is written
 
 DIGITS = 0x3FF << 0x30
 
@@ -198,11 +198,12 @@ def _number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
     if excluded:
         others = wanted._replace(excluded=frozenset())
         excluded = frozenset([value for value in excluded if others.holds(value)])
-        if len(excluded) > (MAX_EXCLUDED if exponent else FEW_EXCLUDED):
-            node = number_node(nodes, others._replace(exponent=False))
-            listed = listed_numbers_node(nodes, [plain_numeral(value) for value in excluded])
-            node = nodes.without(node, [listed])
-            return nodes.EMPTY if nodes.is_empty(node) else node
+        if len(excluded) > FEW_EXCLUDED:
+            plain = number_node(nodes, others._replace(exponent=False))
+            plain = nodes.without(plain, [listed_numbers_node(nodes, [plain_numeral(value) for value in excluded])])
+            if exponent and len(excluded) <= MAX_EXCLUDED:
+                plain = nodes.union([plain, _with_exponent(nodes, wanted, divisor, excluded)])
+            return nodes.EMPTY if nodes.is_empty(plain) else plain
     if divisor is not None and low is not None and high is not None:
         modulus = divisor.numerator
         while modulus % 10 == 0:  # a state for each zero
@@ -215,10 +216,15 @@ def _number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
             plain = listed_numbers_node(nodes, numerals, fraction)
             return nodes.union([plain, listed_with_exponent(nodes, numerals)]) if exponent else plain
     plain = _plain_node(nodes, wanted, divisor, excluded)
-    if not exponent:
-        return plain
+    return nodes.union([plain, _with_exponent(nodes, wanted, divisor, excluded)]) if exponent else plain
+
+
+def _with_exponent(
+    nodes: RegexNodes, wanted: NumberRange, divisor: Fraction | None, excluded: frozenset[Decimal]
+) -> int:
+    """Node of the numerals with an exponent; see `_plain_node`."""
     magnitudes = _magnitudes(wanted, False), _magnitudes(wanted, True)
-    return nodes.union([plain, scientific_node(nodes, *magnitudes, divisor, not_divisors, excluded)])
+    return scientific_node(nodes, *magnitudes, divisor, wanted.not_divisors, excluded)
 
 
 def _plain_node(nodes: RegexNodes, wanted: NumberRange, divisor: Fraction | None, excluded: frozenset[Decimal]) -> int:

@@ -32,7 +32,7 @@ from .place import Conjunction, Part, SchemaAt, types_of
 from .scalars import range_of, string_node
 
 MAX_ALTERNATIVES = 64  # besides those that list values
-MAX_DEPTH = 3
+MAX_DEPTH = 5
 FEW_KEYS = 64  # free keys that are so few are written as declared ones
 MAX_MULTIPLES = 4  # more of them than values: some may be excluded
 MAX_LEVELS = 200  # bytes of a string

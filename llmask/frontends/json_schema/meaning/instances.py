@@ -144,6 +144,7 @@ def fulfilling(context: Context, values: list[Any], parts: list[Part]) -> list[A
     excluded = {equality_key(other, path) for schema, _, shape in parts if shape.has_except for other in schema[EXCEPT]}
     strings = None
     numbers = None
+    others = [part for part in parts if not part[2].has_except]
     found = []
     for value in values:
         kind = type_of(value, path)
@@ -155,12 +156,12 @@ def fulfilling(context: Context, values: list[Any], parts: list[Part]) -> list[A
                 continue
         if kind == "string":
             if strings is None:
-                strings = string_node(context, parts)
+                strings = string_node(context, others)
                 is_free = strings == free_string(context.nodes)
             holds = (is_free and value.isascii()) or matches_pattern(context, strings, value)
         elif kind in ("integer", "number"):
             if numbers is None:
-                numbers = range_of(context, parts, "number") or NumberRange()
+                numbers = range_of(context, others, "number") or NumberRange()
             holds = numbers.holds(value)
         elif kind == "array":
             holds = _array_fulfils(context, value, parts)

@@ -1,38 +1,40 @@
 """Objects and arrays of a bounded length that differ from those before them, as long as they can become another one.
 
-While a member may still come that can always go on, in endlessly many ways (an open string, a free array), nothing has
-to be left out. Where none may, the known objects are asked for that this one may still become (`Rules.follow_guard`):
-those that have the members which were read. What follows is written for these, and almost always that is what is
-written anyway; what leads to no other object is left out:
+While a member may still come that can always go on, in endlessly many ways (an open string, a free array), or two of
+endlessly many values (numbers), nothing has to be left out. Where none may, the known values are asked for that this
+one may still become (`Rules.follow_guard`): those that have the members which were read. What follows is written for
+these, and almost always that is what is written anyway; what leads to no other value is left out:
 
-    completions(R)    how many objects can come of the members R that are left: for each the number of its values, and
-                      one more if it may be absent
-    value v of e      is left out if completions(R without e) of the known objects have it: all that can come are known
-    "}" and ","       where the object is known as it is; where no key is left that has a value
+    completions(R)    how many values can come of the members R that are left: of an object for each the number of its
+                      values, and one more if it may be absent
+    value v of e      is left out if completions(R without e) of the known values have it: all that can come are known
+    "}" and ","       where the value is known as it is; where no key is left that has a value
     nothing is left   the member before is refused at its last byte: it can go on, or its rule leaves it out
+
+A member that is an object or array of this kind is followed in the same way within the whole value, its root, where all
+other members are there that could tell. Then no value of it is left out beforehand. What is left around it counts, too.
 
     any order   choose -key i [add i]-> . -":"-> . -value-> done -[follow]-> after
                 after -","-> choose    after -"}"-> end, if the required ones are there
     in order    choose[i] -key i-> ... done[i] -[follow]-> after[i] -","-> choose[i + 1]
-                choose[i] -skip-> choose[i + 1]  if i is optional; [follow] where it is the last one that can go on
+                choose[i] -skip-> choose[i + 1]  if i is optional; [follow] where it is the last one that can tell
     array       item[i] -value-> done[i] -[follow]-> after[i] -","-> item[i + 1]
                 after[i] -"]"-> end, if there are enough
 
 In: the layout of an object without free keys, or of an array. Out: states and edges between two given states; later,
 states for known ones. Cost: that of an object in any order; a state for k known ones 50 us and 10 us for each and each
-member.
+member, and what a place takes that leaves out values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from abc import ABC, abstractmethod
 from decimal import Decimal
-from functools import partial
 from math import inf
 from typing import Any
 
 from llmask.errors import LimitExceeded
-from llmask.grammar.kinds import CALL_OPEN, StateId
+from llmask.grammar.kinds import CALL_OPEN, GuardId, RuleId, StateId
 
 from ..lexical.number_machines import MAX_DIGITS
 from ..meaning.array_layout import ArrayLayout
@@ -40,12 +42,14 @@ from ..meaning.finite import finite_values
 from ..meaning.instances import equality_key, values_of_texts
 from ..meaning.object_layout import Entry
 from ..meaning.place import SchemaAt
+from ..reading.keywords import FOLLOWED
 from ..reading.pointers import Path
 from .different_objects import all_but
-from .new_values import kind_of_place, most_followed_items
+from .new_values import followed_part, kind_of_place, most_followed_items
 from .set_objects import CountedObject
 from .writer import Span, Writer
 
+LARGE = 10**MAX_DIGITS
 Members = dict[int, Any]  # values by the numbers of members
 
 
@@ -55,70 +59,181 @@ def _can_be_listed(value: Any) -> bool:
         return all(map(_can_be_listed, value.values() if type(value) is dict else value))
     if type(value) is Decimal:
         return max(abs(value.adjusted()), len(value.as_tuple().digits)) <= MAX_DIGITS
-    return type(value) is not int or abs(value) < 10**MAX_DIGITS
+    return type(value) is not int or -LARGE < value < LARGE
 
 
-class Followed:
-    """An object or array, and what is remembered of it as long as sequences are read.
+class Followed(ABC):
+    """An object or array, or a member of one, and what is remembered of it as long as sequences are read.
 
     Attributes
     ----------
     schemas : of its members, by number.
-    open_members, last_open : members that can always go on; the last of them, or -1.
+    root : the whole value; of it, `nodes` are all that is followed in it, by their rules.
+    open_members : members that can always go on, or are followed themselves, in endlessly many ways.
+    endless : others of endlessly many values.
+    parts : by member, what can be followed of it, and its other values.
+    inner : by member, the rule in which it is followed, and the guard of its calls.
     done : by member, the state after its value.
     """
 
-    def __init__(self, writer: Writer, schemas: list[list[SchemaAt]], path: Path, span: Span) -> None:
+    kind: type
+    required: list[int]
+
+    def __init__(
+        self,
+        writer: Writer,
+        schemas: list[list[SchemaAt]],
+        is_any_order: bool,
+        path: Path,
+        span: Span,
+        root: Followed | None,
+        rule: RuleId,
+    ) -> None:
         self.writer = writer
         self.schemas = schemas
+        self.is_any_order = is_any_order
         self.path = path
         self.span = span
-        self.open_members = [at for at, one in enumerate(schemas) if kind_of_place(writer, one) == CALL_OPEN]
-        self.last_open = max(self.open_members, default=-1)
+        self.root = root or self
+        self.nodes: dict[RuleId, Followed] = {}
+        self.root.nodes[rule] = self
+        self.inner: dict[int, tuple[RuleId, GuardId]] = {}
         self.done: list[StateId] = []
         self._values: dict[int, dict[Any, Any] | None] = {}
+        self.parts = [followed_part(writer, one, path) for one in schemas]
+        self.open_members: list[int] = []
+        self.endless: list[int] = []
+        for at, one in enumerate(schemas):
+            if kind_of_place(writer, one) == CALL_OPEN:
+                self.open_members.append(at)
+            elif self.values_of(at) is None:
+                followed, others = self.parts[at]
+                (self.open_members if followed and not others else self.endless).append(at)
 
-    def follow(
-        self,
-        here: StateId,
-        target: StateId,
-        state_for: Callable[[list[Any]], StateId | None],
-        required: Iterable[int] = (),
-    ) -> None:
-        """A skip for which known values are followed: `state_for` gives the state to go on in, None for nowhere."""
+    # --- what is written for all documents
+
+    def asks(self, first: int = 0) -> bool:
+        """Whether known values are followed where members from `first` on may come: little can tell them apart then."""
+        return not any(at >= first for at in self.open_members) and sum(at >= first for at in self.endless) <= 1
+
+    def follow(self, here: StateId, target: StateId, first: int, may_close: bool = True) -> None:
+        """A skip for which known values are followed before member `first` or a later one.
+
+        `may_close`: no comma was read.
+        """
 
         def following(texts: list[bytes]) -> StateId | None:
             try:
                 values = values_of_texts(texts)
             except LimitExceeded:  # see `_key_of`
                 return target
-            return state_for(values)
+            return self._state_for(values, target, first, may_close)
 
-        self.writer.rules.skip(here, target, self.writer.rules.follow_guard(len(self.writer.following), required))
+        members = (self.open_members, self.endless) if self.is_any_order else ((), ())
+        self.writer.rules.skip(here, target, self.writer.rules.follow_guard(len(self.writer.following), *members))
         self.writer.following.append(following)
+
+    def write_member(self, at: int, value: StateId) -> None:
+        """Write a value of a member; known ones are followed in it where all others are there that could tell."""
+        (followed, scalars), endless = self.parts[at], [*self.open_members, *self.endless]
+        others = [other for other in endless if other != at and (self.is_any_order or other > at)]
+        if not followed or (others and not self.is_any_order):
+            return self.place(self.schemas[at], value, self.done[at])
+        writer = self.writer
+        mark = writer.synthetic(("followed in", id(self.root)), lambda: {FOLLOWED: self.root})
+        self.inner[at] = writer.rule_of([*followed, (mark, self.path)]), writer.rules.follow_guard(required=others)
+        self._call_inner(at, value)
+        return self.place(scalars, value, self.done[at]) if scalars else None
+
+    def _call_inner(self, at: int, value: StateId) -> None:
+        rule, guard = self.inner[at]
+        self.writer.rules.call(value, rule, self.done[at], guard)
+
+    def place(self, schemas: list[SchemaAt], value: StateId, done: StateId) -> None:
+        """Write a value."""
+        self.writer.place(schemas, self.span.rule, value, done, self.span.depth)
 
     def write_without(self, at: int, refused: dict[Any, Any], value: StateId) -> None:
         """Write a value of a member, any but the refused ones; the run goes on as after every value."""
-        rules = self.writer.rules
-        done = rules.state(self.span.rule)
-        others = all_but(self.writer, list(refused.values()), self.path)
-        self.writer.place([*self.schemas[at], others], self.span.rule, value, done, self.span.depth)
-        rules.skip(done, self.done[at])
+        schemas = self.schemas[at]
+        if at in self.inner:
+            self._call_inner(at, value)
+            schemas = self.parts[at][1]
+        self.place([*schemas, all_but(self.writer, list(refused.values()), self.path)], value, self.done[at])
 
-    def completions(self, left: list[int]) -> float:
-        """How many values can come of the members that are left."""
-        raise NotImplementedError  # the kinds of objects below say it
+    # --- what may follow, for known values
 
-    def refused(self, at: int, after: list[int], known: list[Members]) -> dict[Any, Any]:
-        """Values of a member after which all that can come is known; none of one that can go on."""
+    def _state_for(self, values: list[Any], target: StateId, first: int, may_close: bool) -> StateId | None:
+        """The state in which a value goes on that may become one of some values; None where all it can be is known.
+
+        One of the values is what was read, see `Rules.follow_guard`.
+        """
+        kind = self.root.kind
+        known: list[Any] = [value for value in values if type(value) is kind]
+        (levels,) = (value if kind is dict else value[""] for value in values if type(value) is not kind)
+        node, n_around, around = self.root, 1.0, []  # how many ways there are to go on around this value
+        for level in levels[:-1]:
+            *before, at = node.read_of(level, is_whole=False)
+            others = node.left([*before, at])
+            n_around *= node.completions(others)
+            around.append((node, before, at, others))
+            node = self.root.nodes[node.inner[at][0]]
+        read = self.read_of(levels[-1])
+        left = [at for at in self.left(read) if at >= first]
+        could_end = may_close and {*left}.isdisjoint(self.required)
+        coming = self.next(left)
+        if len(known) < n_around * min([self._fewest(at, left) for at in coming] + [1] * could_end, default=inf):
+            return target
+        for node, before, at, others in around:
+            found = [node.left_of(value, before, [at, *others]) for value in known]
+            known = [one[at] for one in found if one and at in one and node.can_come(one, at, others)]
+        found = [self.left_of(value, read, left) for value in known]
+        known = [one for one in found if one is not None and (one or may_close)]
+        may_end = could_end and known.count({}) < n_around
+        refused = {at: self._refused(at, left, known, n_around) for at in coming}
+        keys = [at for at, others in refused.items() if self._has_others(at, others)]
+        without = {at: self._refused_here(at, others) for at, others in refused.items()}
+        if len(keys) == len(refused) and not any(without.values()) and may_end == could_end:
+            return target
+        if not keys and not may_end:
+            return None
+        rules, lexemes = self.writer.rules, self.writer.punctuation
+        here = rules.state(self.span.rule)
+        if may_end:
+            rules.scan(here, lexemes.close_object if self.kind is dict else lexemes.close_array, self.span.end)
+        chosen = here
+        if keys and may_close and read:
+            chosen = rules.state(self.span.rule)
+            rules.scan(here, lexemes.comma, chosen)
+        for at in keys:
+            self.write_choice(at, without[at], chosen)
+        return here
+
+    def _refused_here(self, at: int, refused: dict[Any, Any]) -> dict[Any, Any]:
+        """The refused values of a member that are not followed in it."""
+        if at not in self.inner:
+            return refused
+        scalars = self.parts[at][1]
+        return {key: value for key, value in refused.items() if scalars and type(value) not in (dict, list)}
+
+    def _fewest(self, at: int, left: list[int]) -> float:
+        """How many values must be known for a member that comes next not to be as ever; inf if it can go on."""
         if at in self.open_members:
+            return inf
+        values, n_completions = self.values_of(at), self.completions(self.after(at, left))
+        if values and at in self.inner and not self.parts[at][1]:
+            n_completions *= len(values)
+        return 0 if values == {} else n_completions
+
+    def _refused(self, at: int, left: list[int], known: list[Members], n_around: float) -> dict[Any, Any]:
+        """Values of a member after which all that can come is known."""
+        if len(known) < n_around * self._fewest(at, left):
             return {}
-        n_completions = self.completions(after)
-        if n_completions > len(known):
-            return {}
+        after = self.after(at, left)
+        n_completions = n_around * self.completions(after)
         times: dict[Any, list[Any]] = {}
         for members in known:
-            if at in members and all(other == at or self._can_come(other, members, after) for other in members):
+            if at in members and self.can_come(members, at, after):
                 key = self._key_of(members[at])
                 if key is not None:
                     times.setdefault(key, []).append(members[at])
@@ -128,11 +243,15 @@ class Followed:
         """What equal values share; None where no schema can list it: such objects are refused at their ends."""
         return equality_key(value, self.path) if _can_be_listed(value) else None
 
-    def _can_come(self, at: int, members: Members, after: list[int]) -> bool:
-        values = self.values_of(at)
-        return at in after and (values is None or self._key_of(members[at]) in values)
+    def can_come(self, members: Members, at: int, after: list[int]) -> bool:
+        """Whether all members but number `at` are among those `after` it, with values that they can have."""
+        for other, value in members.items():
+            values = self.values_of(other)
+            if other != at and (other not in after or (values is not None and self._key_of(value) not in values)):
+                return False
+        return True
 
-    def has_others(self, at: int, refused: dict[Any, Any]) -> bool:
+    def _has_others(self, at: int, refused: dict[Any, Any]) -> bool:
         """Whether a member has a value that is not refused."""
         values = self.values_of(at)
         return values is None or not values.keys() <= refused.keys()
@@ -145,6 +264,37 @@ class Followed:
             self._values[at] = None if values is None else {equality_key(one, self.path): one for one in values}
         return self._values[at]
 
+    # --- what differs between objects and arrays
+
+    @abstractmethod
+    def read_of(self, level: list[Any], is_whole: bool = True) -> list[int]:
+        """Numbers of the members that were read, with the one that is not whole."""
+
+    @abstractmethod
+    def left_of(self, value: Any, read: list[int], left: list[int]) -> Members | None:
+        """The members of a known value that are still to come; None where they cannot come."""
+
+    @abstractmethod
+    def next(self, left: list[int]) -> list[int]:
+        """Members that may come next."""
+
+    @abstractmethod
+    def write_choice(self, at: int, refused: dict[Any, Any], here: StateId) -> None:
+        """Write a member that comes next, where some values of it are refused without these."""
+
+    @abstractmethod
+    def completions(self, left: list[int]) -> float:
+        """How many values can come of the members that are left."""
+
+    def left(self, read: list[int]) -> list[int]:
+        """Members that can still come after some."""
+        first = 0 if self.is_any_order else max(read, default=-1) + 1
+        return [at for at in range(first, len(self.schemas)) if at not in read]
+
+    def after(self, at: int, left: list[int]) -> list[int]:
+        """Members that are left after one of them."""
+        return [other for other in left if other != at and (self.is_any_order or other > at)]
+
 
 class FollowedObject(CountedObject, Followed):
     """Every object of some members, in a rule that calls for new values.
@@ -154,45 +304,42 @@ class FollowedObject(CountedObject, Followed):
     named : by member, the state after its key.
     """
 
-    def __init__(self, writer: Writer, entries: list[Entry], is_any_order: bool, path: Path, span: Span) -> None:
+    kind = dict
+
+    def __init__(
+        self, writer: Writer, entries: list[Entry], is_any_order: bool, path: Path, span: Span, root: Followed | None
+    ) -> None:
         CountedObject.__init__(self, writer, entries, [], 0, None, is_any_order, path, span)
-        Followed.__init__(self, writer, [entry.schemas for entry in entries], path, self.span)
-        self.names = [entry.name for entry in entries]
-        self.number_of = {name: at for at, name in enumerate(self.names)}
+        schemas = [entry.schemas for entry in entries]
+        Followed.__init__(self, writer, schemas, is_any_order, path, self.span, root, span.rule)
+        self.number_of = {entry.name: at for at, entry in enumerate(entries)}
         self.named: list[StateId] = []
         self._done_before: dict[StateId, StateId] = {}
 
-    # --- the object
-
     def open(self, is_needed: bool) -> StateId:
-        """As `MembersWriter.open`; where no member can always go on, known objects are followed from here on."""
-        if self.last_open >= 0:
+        """As `MembersWriter.open`; where few members can tell, known objects are followed from here on."""
+        if not self.asks():
             return super().open(is_needed)
         rules, lexemes, span = self.rules, self.writer.punctuation, self.span
         opened, begun, choose = (rules.state(span.rule) for _ in range(3))
         rules.scan(span.start, lexemes.open_object, opened)
-        self._follow(opened, begun, 0, may_close=True)
+        self.follow(opened, begun, 0)
         rules.skip(begun, choose)
         if not is_needed:
             rules.scan(begun, lexemes.close_object, span.end)
         return choose
 
-    def _follow(self, here: StateId, target: StateId, first: int, may_close: bool) -> None:
-        """Follow known objects before member number `first` or a later one; `may_close`: no comma was read."""
-        required = self.open_members if self.is_any_order else ()
-        self.follow(here, target, lambda values: self._state_for(values, target, first, may_close), required)
-
     def _skip_entry(self, at: int, here: StateId, there: StateId) -> None:
-        if at == self.last_open:
-            self._follow(here, there, at + 1, may_close=False)
+        if self.asks(at + 1) and not self.asks(at):
+            self.follow(here, there, at + 1, may_close=False)
         else:
             super()._skip_entry(at, here, there)
 
     def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId, needed: int = 0) -> StateId:
         if after not in self._done_before:
             done = self._done_before[after] = self.rules.state(self.span.rule)
-            if self.is_any_order or at >= self.last_open:
-                self._follow(done, after, 0 if self.is_any_order else at + 1, may_close=True)
+            if self.is_any_order or self.asks(at + 1):
+                self.follow(done, after, 0 if self.is_any_order else at + 1)
             else:
                 self.rules.skip(done, after)
         self.done.append(self._done_before[after])
@@ -200,62 +347,40 @@ class FollowedObject(CountedObject, Followed):
         return self.named[at]
 
     def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId) -> StateId:
-        return self.value(named, schemas, after)
+        value = self.rules.state(self.span.rule)
+        self.rules.scan(named, self.writer.punctuation.colon, value)
+        self.write_member(len(self.named), value)  # the one that is being written
+        self.writer.note_counted(value, after, schemas)
+        return value
 
-    # --- what may follow, for known objects
+    def read_of(self, level: list[Any], is_whole: bool = True) -> list[int]:
+        """As `Followed.read_of`."""
+        return [self.number_of[name] for name in level[::2]]
 
-    def _state_for(self, values: list[Any], target: StateId, first: int, may_close: bool) -> StateId | None:
-        """The state in which an object goes on that may become one of some values; None where all it can be is known.
-
-        One of the values is a list of the object as it was read.
-        """
-        ((read,),) = (value for value in values if type(value) is list)
-        left = [at for at in range(first, len(self.names)) if self.names[at] not in read]
-        found = [self._left_of(value, read, left) for value in values if type(value) is dict]
-        known = [members for members in found if members is not None and (members or may_close)]
-        is_whole = {*left}.isdisjoint(self.required)
-        may_end = may_close and is_whole and {} not in known
-        refused = {at: self.refused(at, self._after(at, left), known) for at in self._next(left)}
-        keys = [at for at, others in refused.items() if self.has_others(at, others)]
-        if len(keys) == len(refused) and not any(refused.values()) and may_end == (may_close and is_whole):
-            return target
-        if not keys and not may_end:
-            return None
-        rules, lexemes = self.writer.rules, self.writer.punctuation
-        here = rules.state(self.span.rule)
-        if may_end:
-            rules.scan(here, lexemes.close_object, self.span.end)
-        chosen = here
-        if keys and may_close and read:
-            chosen = rules.state(self.span.rule)
-            rules.scan(here, lexemes.comma, chosen)
-        for at in keys:
-            named = rules.state(self.span.rule)
-            rules.scan(chosen, self.writer.key_node(self.names[at], self.schemas[at]), named, self.add(at))
-            if refused[at]:
-                value = rules.state(self.span.rule)
-                rules.scan(named, lexemes.colon, value)
-                self.write_without(at, refused[at], value)
-            else:
-                rules.skip(named, self.named[at])
-        return here
-
-    def _left_of(self, value: dict[str, Any], read: dict[str, Any], left: list[int]) -> Members | None:
-        """The members of a known object that are still to come; None where they cannot come."""
-        members = {self.number_of.get(name, -1): member for name, member in value.items() if name not in read}
+    def left_of(self, value: dict[str, Any], read: list[int], left: list[int]) -> Members | None:
+        """As `Followed.left_of`."""
+        members = {self.number_of.get(name, -1): member for name, member in value.items()}
+        members = {at: member for at, member in members.items() if at not in read}
         is_possible = members.keys() <= {*left} and {*left}.intersection(self.required) <= members.keys()
         return members if is_possible else None
 
-    def _next(self, left: list[int]) -> list[int]:
-        """Members that may come next."""
+    def next(self, left: list[int]) -> list[int]:
+        """As `Followed.next`."""
         if self.is_any_order:
             return left
-        first = min((at for at in left if at in self.required), default=len(self.names))
+        first = min((at for at in left if at in self.required), default=len(self.schemas))
         return [at for at in left if at <= first]
 
-    def _after(self, at: int, left: list[int]) -> list[int]:
-        """Members that are left after one of them."""
-        return [other for other in left if other != at and (self.is_any_order or other > at)]
+    def write_choice(self, at: int, refused: dict[Any, Any], here: StateId) -> None:
+        """As `Followed.write_choice`."""
+        rules, entry = self.rules, self.entries[at]
+        named = rules.state(self.span.rule)
+        rules.scan(here, self.writer.key_node(entry.name, entry.schemas), named, self.add(at))
+        if not refused:
+            return rules.skip(named, self.named[at])
+        value = rules.state(self.span.rule)
+        rules.scan(named, self.writer.punctuation.colon, value)
+        return self.write_without(at, refused, value)
 
     def completions(self, left: list[int]) -> float:
         """As `Followed.completions`."""
@@ -266,17 +391,16 @@ class FollowedObject(CountedObject, Followed):
         return found
 
 
-# --- arrays
-
-
 class FollowedArray(Followed):
     """Every array of a layout, in a rule that calls for new values."""
 
-    def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, span: Span) -> None:
-        high = most_followed_items(layout)
-        schemas = [layout.schemas_at(at) for at in range(high)]
-        super().__init__(writer, schemas, path, writer.rule_within(span, path))
+    kind = list
+
+    def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, span: Span, root: Followed | None) -> None:
+        schemas = [layout.schemas_at(at) for at in range(most_followed_items(layout))]
+        super().__init__(writer, schemas, False, path, writer.rule_within(span, path), root, span.rule)
         self.low = layout.low
+        self.required = list(range(layout.low))
         self.items: list[StateId] = []  # by position, the state before its value
 
     def write(self) -> None:
@@ -285,9 +409,9 @@ class FollowedArray(Followed):
         here = rules.state(self.span.rule)
         rules.scan(self.span.start, lexemes.open_array, here)
         for at in range(len(self.schemas) + 1):  # `here` is where `at` items were read
-            if at > self.last_open:
+            if self.asks(at):
                 after = rules.state(self.span.rule)
-                self.follow(here, after, partial(self._state_for, target=after))
+                self.follow(here, after, at)
                 here = after
             if at >= self.low:
                 rules.scan(here, lexemes.close_array, self.span.end)
@@ -297,42 +421,28 @@ class FollowedArray(Followed):
                     rules.skip(here, item)
                 else:
                     rules.scan(here, lexemes.comma, item)
-                self.writer.place(self.schemas[at], self.span.rule, item, done, self.span.depth)
                 self.items.append(item)
                 self.done.append(done)
+                self.write_member(at, item)
                 here = done
 
-    def _state_for(self, values: list[Any], target: StateId) -> StateId | None:
-        """The state in which an array goes on that may become one of some values; None where all it can be is known.
+    def read_of(self, level: list[Any], is_whole: bool = True) -> list[int]:
+        """As `Followed.read_of`."""
+        return list(range(len(level) + (not is_whole)))
 
-        One of the values is an object that has the array as it was read.
-        """
-        ((read,),) = (value.values() for value in values if type(value) is dict)
-        at = len(read)
-        left = list(range(at, len(self.schemas)))
-        lists = [value for value in values if type(value) is list and self.low <= len(value) <= len(self.schemas)]
-        known = [dict(enumerate(value[at:], at)) for value in lists]
-        may_end = at >= self.low and {} not in known
-        refused = self.refused(at, left[1:], known) if left else {}
-        goes_on = bool(left) and self.has_others(at, refused)
-        if goes_on == bool(left) and not refused and may_end == (at >= self.low):
-            return target
-        if not goes_on and not may_end:
-            return None
-        rules, lexemes = self.writer.rules, self.writer.punctuation
-        here = rules.state(self.span.rule)
-        if may_end:
-            rules.scan(here, lexemes.close_array, self.span.end)
-        if goes_on:
-            item = here
-            if at > 0:
-                item = rules.state(self.span.rule)
-                rules.scan(here, lexemes.comma, item)
-            if refused:
-                self.write_without(at, refused, item)
-            else:
-                rules.skip(item, self.items[at])
-        return here
+    def left_of(self, value: list[Any], read: list[int], left: list[int]) -> Members | None:
+        """As `Followed.left_of`."""
+        return dict(enumerate(value[len(read) :], len(read))) if self.low <= len(value) <= len(self.schemas) else None
+
+    def next(self, left: list[int]) -> list[int]:
+        """As `Followed.next`."""
+        return left[:1]
+
+    def write_choice(self, at: int, refused: dict[Any, Any], here: StateId) -> None:
+        """As `Followed.write_choice`."""
+        if not refused:
+            return self.writer.rules.skip(here, self.items[at])
+        return self.write_without(at, refused, here)
 
     def completions(self, left: list[int]) -> float:
         """As `Followed.completions`."""
@@ -341,5 +451,5 @@ class FollowedArray(Followed):
             found += product if at >= self.low else 0
             if at < len(self.schemas):
                 values = self.values_of(at)
-                product *= float("inf") if values is None else len(values)
+                product *= inf if values is None else len(values)
         return found

@@ -26,7 +26,10 @@ from ..meaning.finite import finite_values
 from ..meaning.object_layout import Layout, layout_of
 from ..meaning.place import Conjunction, Part, SchemaAt, types_of
 from ..meaning.scalars import range_of, string_node
+from ..meaning.synthetic import of_types
+from ..reading.pointers import Path
 
+SCALARS = ("string", "number", "boolean", "null")
 MOST_DEPTH = 3  # objects with required members
 MOST_CHOICES = 2  # that are looked into
 MOST_ALTERNATIVES = 8
@@ -102,6 +105,26 @@ def _all_are_open(context: Context, parts: list[Part], is_followed: bool) -> boo
         if not is_open:
             return False
     return True
+
+
+def followed_part(context: Context, schemas: list[SchemaAt], path: Path) -> tuple[list[SchemaAt], list[SchemaAt]]:
+    """The objects or arrays among the values of a member that can be followed, and the other values; [] for none."""
+    found: list[list[SchemaAt]] = []
+    can_all = True
+    for kinds in (("object",), ("array",), SCALARS):
+        wanted = [*schemas, of_types(context, kinds, path)]
+        one = settle(context, conjunction_of(context, wanted))
+        is_there = one.false_at is None and len(types_of(one.parts)) > 0
+        found.append(wanted if is_there else [])
+        if is_there and kinds is not SCALARS:
+            is_plain = not one.choices and not any(shape.has_values for _, _, shape in one.parts)
+            can_all &= is_plain and (
+                can_be_followed(layout_of(context, one.parts))
+                if kinds == ("object",)
+                else most_followed_items(ArrayLayout(context, one.parts)) > 0
+            )
+    objects, arrays, others = found
+    return (objects or arrays, others) if can_all and not (objects and arrays) else ([], [])
 
 
 def can_be_followed(layout: Layout) -> bool:

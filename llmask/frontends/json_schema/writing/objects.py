@@ -22,6 +22,7 @@ In: parts. Out: states and edges between two given states. Cost: about 3 us a pr
 from __future__ import annotations
 
 from math import isqrt
+from typing import Any
 
 from llmask.grammar.kinds import NO_GUARD, SCAN, SKIP, StateId
 
@@ -55,8 +56,9 @@ def emit_object(writer: Writer, parts: list[Part], span: Span) -> None:
     layout = layout_of(writer, parts, tells_by_key=not values and can_tell_by_key(writer, parts))
     if values:
         return emit_different(writer, parts, layout, values, span)
-    if any(FOLLOWED in schema for schema, _, _ in parts) and can_be_followed(layout):
-        return _emit_layout(writer, layout, path, span, is_followed=True)
+    roots = [schema[FOLLOWED] for schema, _, _ in parts if FOLLOWED in schema]
+    if roots and can_be_followed(layout):
+        return _emit_layout(writer, layout, path, span, roots)
     is_tracked = writer.options.unique_keys
     if layout.cells and (layout.low > 1 or layout.high is not None or is_tracked):
         entries, cells = with_few_keys_declared(writer, layout.entries, layout.cells, layout.low)
@@ -64,7 +66,7 @@ def emit_object(writer: Writer, parts: list[Part], span: Span) -> None:
     return _emit_layout(writer, layout, path, span)
 
 
-def _emit_layout(writer: Writer, layout: Layout, path: Path, span: Span, is_followed: bool = False) -> None:
+def _emit_layout(writer: Writer, layout: Layout, path: Path, span: Span, roots: list[Any] | None = None) -> None:
     entries, cells, low, high, _ = layout
     if writer.void:
         # of values that were found to allow nothing, see `Translation.run`
@@ -93,8 +95,8 @@ def _emit_layout(writer: Writer, layout: Layout, path: Path, span: Span, is_foll
         help = "lower minProperties, or allow more keys"
         return writer.nothing(f"minProperties is {low}, but only {len(entries)} keys are allowed", path, help)
     is_any_order = len(entries) + (len(cells) > 0) > 1 and _is_any_order(writer, len(entries), path)
-    if is_followed:
-        return FollowedObject(writer, entries, is_any_order, path, span).write()
+    if roots:
+        return FollowedObject(writer, entries, is_any_order, path, span, roots[0]).write()
     is_tracked = writer.options.unique_keys and bool(cells)
     if is_any_order or high is not None or low > 1 or is_tracked or any(cell.parts for cell in cells):
         return CountedObject(writer, entries, cells, low, high, is_any_order, path, span).write()

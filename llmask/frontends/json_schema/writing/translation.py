@@ -547,6 +547,7 @@ class Translation(Writer):
         if layout.counted:
             CountingWriter(self, layout, path, span).write()
             return None
-        if any(FOLLOWED in schema for schema, _, _ in parts) and most_followed_items(layout):
-            return FollowedArray(self, layout, path, span).write()
+        roots = [schema[FOLLOWED] for schema, _, _ in parts if FOLLOWED in schema]
+        if roots and most_followed_items(layout):
+            return FollowedArray(self, layout, path, span, roots[0]).write()
         return emit_array(self, layout, path, span)

@@ -262,7 +262,7 @@ class UniqueArray:
         kind = kind_of_place(writer, schemas, is_followed=self.finite(index) is None or self.layout.n_prefix == 0)
         writer.shares_places |= kind == CALL_PLAIN
         if kind == CALL_OPEN:
-            mark = writer.synthetic("followed", lambda: {FOLLOWED: True})
+            mark = writer.synthetic("followed", lambda: {FOLLOWED: None})
             rule = writer.rule_of([*schemas, (mark, self.path)])
         else:
             rule = self._rule_at(index, schemas)
