@@ -53,15 +53,7 @@ def test_an_empty_ledger_is_no_line() -> None:
 @pytest.mark.parametrize(
     ("document", "byte", "line", "column", "after", "found", "expected"),
     [
-        (
-            b'{"name": "x",\n "age": "1"}',
-            22,
-            2,
-            9,
-            '{"name": "x",\n "age": ',
-            '"',
-            "a number",
-        ),
+        (b'{"name": "x",\n "age": "1"}', 22, 2, 9, '{"name": "x",\n "age": ', '"', "a number"),
         (b'{"age": 1, "name": "x"}', 2, 1, 3, '{"', "a", '"name"'),
         (b'{"name": "x"', 12, 1, 13, '{"name": "x"', "", "a comma"),
         (b"", 0, 1, 1, "", "", "an object"),
