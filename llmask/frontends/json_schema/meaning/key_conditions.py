@@ -31,7 +31,7 @@ from llmask.work import share, spend
 
 from ..reading.keywords import EVERY_KEY, EXCEPT, NOT, SOME_KEY
 from ..reading.pointers import ROOT, Path, pointer
-from .choices import is_void, settle
+from .choices import divided_by_strings, is_void, settle
 from .conjunction import conjunction_of, is_false
 from .context import Context
 from .finite import with_few_keys_declared
@@ -349,8 +349,11 @@ class _Reader:
             return listed
         is_cheap = self.is_monotone or all(map(self._is_cheap_to_negate, speaking.values()))
         most = MAX_CLASSES if self.is_needed else min(MAX_CLASSES, 2 * len(speaking) + 2) if is_cheap else 0
-        found = self._divided_values(schemas, speaking, min(most, MANY_CLASSES))
-        if most > MANY_CLASSES < len(found):  # not all schemas have been asked yet
+        strings = divided_by_strings(self.context, schemas, speaking, most)
+        found = [_Class(*one) for one in strings or ()] or self._divided_values(
+            schemas, speaking, min(most, MANY_CLASSES)
+        )
+        if most > MANY_CLASSES < len(found) and strings is None:  # not all schemas have been asked yet
             objects = self._objects(schemas, speaking) if self.is_needed else None
             found = self._divided_values(schemas, speaking, most, objects)
         if len(found) > most:

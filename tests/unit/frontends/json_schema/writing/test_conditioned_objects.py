@@ -112,19 +112,34 @@ def test_random_objects_within_objects(
             assert accepted == is_valid if property_order == "any" else accepted <= is_valid, (schema, value)
 
 
+SAID: list[Any] = [{"const": "x"}, {"const": 1}, {"enum": ["x", 2]}, {"minimum": 2}]
+SAID += [{"const": at} for at in range(3, 9)]
+SAID_OF_STRINGS: list[Any] = [{"pattern": "x"}, {"type": "string", "pattern": "^x"}, {"minLength": 2}, {"maxLength": 1}]
+SAID_OF_STRINGS += [
+    {"pattern": "1$"},
+    {"type": "string"},
+    {"pattern": "^x1", "maxLength": 2},
+    {"not": {"pattern": "y"}},
+]
+
+
+@pytest.mark.parametrize("said", [SAID, SAID_OF_STRINGS], ids=["any", "strings"])
 @pytest.mark.parametrize("n", [2, 4, 6, 8, 12])
-def test_many_conditions_on_one_key(judge: Any, rng: random.Random, costly: Callable[[int], int], n: int) -> None:
+def test_many_conditions_on_one_key(
+    judge: Any, rng: random.Random, costly: Callable[[int], int], n: int, said: list[Any]
+) -> None:
     """The values of a key are divided by all that conditions say of them, at whatever number this is found too dear."""
-    said = [{"const": "x"}, {"const": 1}, {"enum": ["x", 2]}, {"minimum": 2}, *({"const": at} for at in range(3, 9))]
     then = [{}, {"required": ["a"]}, {"required": ["b"]}, {"properties": {"a": {"not": said[0]}}}]
     for _ in range(costly(12)):
         asked = [{"if": {"properties": {"a": rng.choice(said)}}, "then": rng.choice(then)} for _ in range(n)]
-        schema = {"type": "object", "allOf": asked}
+        told = [{"properties": {"a": rng.choice(said)}, "required": rng.sample("ab", 1)} for _ in range(n // 2)]
+        schema = {"type": "object", "allOf": asked, rng.choice(("anyOf", "oneOf")): told}
         try:
             grammar = judge.grammar(schema, property_order="any")
         except UnsatisfiableSchema:
             grammar = None
         for value in rng.sample(WORLD, 60):
+            value = {key: rng.choice(("x", "", "y", "x1", "xy1")) if one == "x" else one for key, one in value.items()}
             accepted = grammar is not None and judge.accepts(grammar, value)
             assert accepted == judge.is_valid(schema, value), (schema, value)
 
