@@ -50,11 +50,7 @@ def json_file(path: Path, kind: str) -> Path:
     model = {
         "Unigram": {"vocab": [[text, -1.0 * i] for i, text in enumerate(texts)], "unk_id": 0, "byte_fallback": False},
         "WordPiece": {"vocab": {text: i for i, text in enumerate(texts)}, "unk_token": "<unk>"},
-        "BPE": {
-            "vocab": {text: i for i, text in enumerate(all_bytes)},
-            "merges": ["a b"],
-            "unk_token": "<unk>",
-        },
+        "BPE": {"vocab": {text: i for i, text in enumerate(all_bytes)}, "merges": ["a b"], "unk_token": "<unk>"},
     }[kind]
     steps = {"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "always", "split": True}}
     if kind == "WordPiece":

@@ -1,4 +1,4 @@
-"""A run of the smoke tests runs some tests of other folders, too: what worlds and calls do not reach, or in one way only.
+"""A run of the smoke tests runs some tests of other folders, too: of what worlds and calls do not reach.
 
 Cost: ten seconds.
 """

@@ -97,11 +97,7 @@ ERRORS: list[tuple[dict[str, Any], type[llmask.LlmaskError], str]] = [
         llmask.GrammarError,
         "#/grammar/definition, column 1 of the pattern (a",
     ),
-    (
-        {"type": "structural_tag", "format": {"type": "const_strin"}},
-        llmask.GrammarError,
-        "#/format/type",
-    ),
+    ({"type": "structural_tag", "format": {"type": "const_strin"}}, llmask.GrammarError, "#/format/type"),
     (
         {"format": {"type": "structural_tag", "format": {"type": "regex", "pattern": "("}}},
         llmask.GrammarError,

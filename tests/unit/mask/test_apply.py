@@ -126,11 +126,7 @@ BAD_CALLS = [
         ONE_WORD.astype(np.int64),
         "the mask has dtype int64; it must be int32, one bit a token" + MAKE_ONE,
     ),
-    (
-        np.zeros((1, 4), np.float32),
-        [[-1]],
-        "the mask is a list; it must be a NumPy array or a torch tensor" + MAKE_ONE,
-    ),
+    (np.zeros((1, 4), np.float32), [[-1]], "the mask is a list; it must be a NumPy array or a torch tensor" + MAKE_ONE),
     (
         np.zeros((1, 4), np.float32),
         ONE_WORD[0],

@@ -175,10 +175,7 @@ def test_openness_is_not_claimed_where_it_takes_too_long(compiled: Any) -> None:
 
 def test_a_prepared_lexeme_has_its_masks(byte_tokenizer: Any) -> None:
     store = Store(byte_tokenizer, Limits())
-    nodes, counters = (
-        store.nodes,
-        (STORE.n_masks, STORE.n_exits, STORE.n_token_lists),
-    )
+    nodes, counters = (store.nodes, (STORE.n_masks, STORE.n_exits, STORE.n_token_lists))
     node = nodes.concat([nodes.literal(b"ab"), nodes.repeat(nodes.byte_set(0x3FFFFFF << 97), 3, 40)])
     nodes.prepare(node, [b"a", b"b"])
     known = [int(store.table.array[slot]) for slot in counters]

@@ -13,14 +13,7 @@ import pytest
 from llmask import Compiler, Reasoning, allocate_bitmask
 from llmask.errors import BudgetError, LlmaskError
 from llmask.mask.apply import id_mask
-from llmask.samplers.prefixes import (
-    BatchMasks,
-    PrefixMasks,
-    PrefixTable,
-    allows_any,
-    check_width,
-    checked_max_tokens,
-)
+from llmask.samplers.prefixes import BatchMasks, PrefixMasks, PrefixTable, allows_any, check_width, checked_max_tokens
 
 END = 256  # end of sequence of byte_tokenizer, where token id = byte
 

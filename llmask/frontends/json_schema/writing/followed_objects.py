@@ -11,6 +11,9 @@ these, and almost always that is what is written anyway; what leads to no other 
     "}" and ","       where the value is known as it is; where no key is left that has a value
     nothing is left   the member before is refused at its last byte: it can go on, or its rule leaves it out
 
+Items of an array that must differ themselves are called for as new ones, as in unique_arrays.py, all of one kind: each
+has one value fewer for each item before it.
+
 A member that is an object or array of this kind is followed in the same way within the whole value, its root, where all
 other members are there that could tell. Then no value of it is left out beforehand. What is left around it counts, too.
 
@@ -47,6 +50,7 @@ from ..reading.pointers import Path
 from .different_objects import all_but
 from .new_values import followed_part, kind_of_place, most_followed_items
 from .set_objects import CountedObject
+from .unique_arrays import UniqueArray, check_number
 from .writer import Span, Writer
 
 LARGE = 10**MAX_DIGITS
@@ -100,7 +104,7 @@ class Followed(ABC):
         self.inner: dict[int, tuple[RuleId, GuardId]] = {}
         self.done: list[StateId] = []
         self._values: dict[int, dict[Any, Any] | None] = {}
-        self.parts = [followed_part(writer, one, path) for one in schemas]
+        self.parts = [self.part_of(one) for one in schemas]
         self.open_members: list[int] = []
         self.endless: list[int] = []
         for at, one in enumerate(schemas):
@@ -148,6 +152,10 @@ class Followed(ABC):
     def _call_inner(self, at: int, value: StateId) -> None:
         rule, guard = self.inner[at]
         self.writer.rules.call(value, rule, self.done[at], guard)
+
+    def part_of(self, schemas: list[SchemaAt]) -> tuple[list[SchemaAt], list[SchemaAt]]:
+        """What can be followed of a member of some schemas, and its other values."""
+        return followed_part(self.writer, schemas, self.path)
 
     def place(self, schemas: list[SchemaAt], value: StateId, done: StateId) -> None:
         """Write a value."""
@@ -392,19 +400,32 @@ class FollowedObject(CountedObject, Followed):
 
 
 class FollowedArray(Followed):
-    """Every array of a layout, in a rule that calls for new values."""
+    """Every array of a layout, in a rule that calls for new values. Its own items may have to differ, too."""
 
     kind = list
 
     def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, span: Span, root: Followed | None) -> None:
-        schemas = [layout.schemas_at(at) for at in range(most_followed_items(layout))]
+        schemas = [layout.schemas_at(at) for at in range(most_followed_items(writer, layout))]
+        self.unique = UniqueArray(writer, layout, path) if layout.is_unique else None  # of values that are all alike
         super().__init__(writer, schemas, False, path, writer.rule_within(span, path), root, span.rule)
         self.low = layout.low
         self.required = list(range(layout.low))
         self.items: list[StateId] = []  # by position, the state before its value
 
+    def part_of(self, schemas: list[SchemaAt]) -> tuple[list[SchemaAt], list[SchemaAt]]:
+        """As `Followed.part_of`; of two arrays that an item has to differ from the elements of, one is its own."""
+        return super().part_of(schemas) if self.unique is None else ([], schemas)
+
+    def place(self, schemas: list[SchemaAt], value: StateId, done: StateId) -> None:
+        """As `Followed.place`."""
+        if self.unique is None:
+            return super().place(schemas, value, done)
+        return self.unique.call(0, value, done, schemas)
+
     def write(self) -> None:
         """Write the edges of the span."""
+        if self.unique is not None:
+            check_number(self.writer, self.unique.layout, self.path)
         rules, lexemes = self.writer.rules, self.writer.punctuation
         here = rules.state(self.span.rule)
         rules.scan(self.span.start, lexemes.open_array, here)
@@ -432,7 +453,10 @@ class FollowedArray(Followed):
 
     def left_of(self, value: list[Any], read: list[int], left: list[int]) -> Members | None:
         """As `Followed.left_of`."""
-        return dict(enumerate(value[len(read) :], len(read))) if self.low <= len(value) <= len(self.schemas) else None
+        keys = [self._key_of(item) for item in value] if self.unique is not None else []
+        if len({*keys}) < len(keys) or not self.low <= len(value) <= len(self.schemas):
+            return None
+        return dict(enumerate(value[len(read) :], len(read)))
 
     def next(self, left: list[int]) -> list[int]:
         """As `Followed.next`."""
@@ -450,6 +474,14 @@ class FollowedArray(Followed):
         for at in [*left, len(self.schemas)]:
             found += product if at >= self.low else 0
             if at < len(self.schemas):
-                values = self.values_of(at)
-                product *= inf if values is None else len(values)
+                product *= self.n_values(at)
         return found
+
+    def n_values(self, at: int) -> float:
+        """How many values an item can have after those before it."""
+        values = self.values_of(at)
+        return inf if values is None else len(values) - (0 if self.unique is None else at)
+
+    def _has_others(self, at: int, refused: dict[Any, Any]) -> bool:
+        values = self.values_of(at)
+        return values is None or self.n_values(at) > len(values.keys() & refused.keys())

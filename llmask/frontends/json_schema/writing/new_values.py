@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN
+from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN, UNBOUNDED
 from llmask.regex.nodes import RegexNodes
 
 from ..lexical.strings import free_string, once, other_strings
@@ -33,7 +33,7 @@ SCALARS = ("string", "number", "boolean", "null")
 MOST_DEPTH = 3  # objects with required members
 MOST_CHOICES = 2  # that are looked into
 MOST_ALTERNATIVES = 8
-MOST_ITEMS = 64  # of an array that is followed
+MOST_ITEMS = 1024  # of an array that is followed
 MOST_FOLLOWED = 500  # members of an object that is followed
 MOST_VALUES = 64  # of a required member, to see that it has one
 
@@ -99,7 +99,7 @@ def _all_are_open(context: Context, parts: list[Part], is_followed: bool) -> boo
             is_open = _objects_are_open(context, layout) or (is_followed and can_be_followed(layout))
         elif kind == "array":
             arrays = ArrayLayout(context, parts)
-            is_open = (is_followed and most_followed_items(arrays) > 0) or _arrays_are_open(context, arrays)
+            is_open = (is_followed and most_followed_items(context, arrays) > 0) or _arrays_are_open(context, arrays)
         else:
             is_open = False
         if not is_open:
@@ -121,7 +121,7 @@ def followed_part(context: Context, schemas: list[SchemaAt], path: Path) -> tupl
             can_all &= is_plain and (
                 can_be_followed(layout_of(context, one.parts))
                 if kinds == ("object",)
-                else most_followed_items(ArrayLayout(context, one.parts)) > 0
+                else most_followed_items(context, ArrayLayout(context, one.parts)) > 0
             )
     objects, arrays, others = found
     return (objects or arrays, others) if can_all and not (objects and arrays) else ([], [])
@@ -147,13 +147,22 @@ def _objects_are_open(context: Context, layout: Layout) -> bool:
     return False
 
 
-def most_followed_items(layout: ArrayLayout) -> int:
+def most_followed_items(context: Context, layout: ArrayLayout) -> int:
     """How many items an array has at most, if known arrays can be followed (followed_objects.py), else 0."""
-    is_counted = layout.is_unique or layout.is_not_unique or layout.counted
     high = layout.high
     if high is None and any(member is False for member, _ in layout.written_at(layout.n_prefix)):
         high = layout.n_prefix
-    return 0 if is_counted or high is None or high > MOST_ITEMS or high < layout.low else high
+    if layout.is_unique and high != 0:
+        most = context.options.limits.max_unique_values
+        last = layout.n_prefix if high is None else min(high - 1, layout.n_prefix)
+        values = [finite_values(context, layout.schemas_at(at), most) for at in range(last + 1)]
+        if values[0] is not None and layout.n_prefix == 0:
+            high = min(len(values[0]), UNBOUNDED if high is None else high)
+        elif any(one is not None for one in values):
+            return 0  # an item may have to leave its value to a later one, see unique_arrays.py
+    if layout.is_not_unique or layout.counted or high is None or not layout.low <= high <= MOST_ITEMS:
+        return 0
+    return high
 
 
 def _arrays_are_open(context: Context, layout: ArrayLayout) -> bool:

@@ -46,6 +46,7 @@ from .followed_objects import FollowedArray
 from .new_values import most_followed_items
 from .objects import emit_object
 from .set_objects import emit_conditioned
+from .unique_arrays import UniqueArray, emit_equal_items, refuses_equal_items
 from .values import emit_listed, emit_values, listed_node, scalar_spellings
 from .writer import Span, Writer
 
@@ -529,25 +530,20 @@ class Translation(Writer):
         if layout.is_unique and layout.is_not_unique:
             help = 'take out "uniqueItems", or what negates it'
             return self.nothing("two items must be equal and all must differ", path, help)
-        if layout.is_not_unique:
-            from .unique_arrays import emit_equal_items, refuses_equal_items
-
-            if not refuses_equal_items(self, layout, parts):
-                return emit_equal_items(self, layout, path, span)
+        if layout.is_not_unique and not refuses_equal_items(self, layout, parts):
+            return emit_equal_items(self, layout, path, span)
         if layout.counted and layout.high is not None and layout.low > layout.high:
             return self.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path, COUNTED_HELP)
         if layout.is_unique and layout.counted:
             from .unique_counted_arrays import emit_unique_counted_array
 
             return emit_unique_counted_array(self, layout, path, span)
+        roots = [schema[FOLLOWED] for schema, _, _ in parts if FOLLOWED in schema]
+        if roots and most_followed_items(self, layout):
+            return FollowedArray(self, layout, path, span, roots[0]).write()
         if layout.is_unique:
-            from .unique_arrays import UniqueArray
-
             return UniqueArray(self, layout, path).write(span)
         if layout.counted:
             CountingWriter(self, layout, path, span).write()
             return None
-        roots = [schema[FOLLOWED] for schema, _, _ in parts if FOLLOWED in schema]
-        if roots and most_followed_items(layout):
-            return FollowedArray(self, layout, path, span, roots[0]).write()
         return emit_array(self, layout, path, span)

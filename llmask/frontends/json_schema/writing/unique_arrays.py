@@ -245,17 +245,17 @@ class UniqueArray:
         schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
         parts = self.parts
         if parts is None:
-            return self._call(index, start, end, schemas)
+            return self.call(index, start, end, schemas)
         rules, nodes = self.writer.rules, self.writer.nodes
         for literal in parts.literals:
             rules.scan(start, nodes.literal(LITERALS[literal]), end, rules.add_guard(literal))
         if parts.numbers is not None:
             rules.call_new(start, parts.numbers, end, kind=CALL_OPEN)
         if parts.rest is not None:
-            self._call(index, start, end, parts.rest)
+            self.call(index, start, end, parts.rest)
         return None
 
-    def _call(self, index: int, start: StateId, end: StateId, schemas: list[SchemaAt]) -> None:
+    def call(self, index: int, start: StateId, end: StateId, schemas: list[SchemaAt]) -> None:
         """Call for a new value of `schemas`, what an item or a part of it fulfils."""
         writer = self.writer
         # where all items are alike, how many there are tells whether another one is left

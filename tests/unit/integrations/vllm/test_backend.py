@@ -238,11 +238,7 @@ def test_rows_that_think_are_vllms_own(compiler: llmask.Compiler) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"backend": None},
-        {"_grammar_bitmask": None},
-        {"vllm_config": SimpleNamespace(num_speculative_tokens=2)},
-    ],
+    [{"backend": None}, {"_grammar_bitmask": None}, {"vllm_config": SimpleNamespace(num_speculative_tokens=2)}],
 )
 def test_what_is_not_known_is_left_to_vllm(compiler: llmask.Compiler, changes: Any) -> None:
     call, _, asked = manager_of(compiler, grammars(compiler), **changes)

@@ -37,6 +37,10 @@ def lists_of(*items: Any, **more: Any) -> dict[str, Any]:
     return {"type": "array", "uniqueItems": True, "items": inner}
 
 
+def tags(items: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "array", "uniqueItems": True, "items": items, **more}
+
+
 PAIR = object_of("x", "y", x=COUNT, y=COUNT)
 SOME = {"anyOf": [object_of(flag=FLAG, x=COUNT), {"type": "null"}, FLAG]}
 
@@ -91,6 +95,12 @@ def following(compiler: llmask.Compiler, schema: dict[str, Any], text: str, orde
         (lists_of(COUNT, COUNT), "[1,0],[1,", "123456789"),
         (lists_of(FLAG, lists_of(FLAG)["items"]), "[true,[false]],[true,[", "t"),
         ({"type": "array", "uniqueItems": True, "items": {"type": "array", "maxItems": 1}}, "[],[", '"0123456789[fnt{'),
+        (array_of("p", p=tags(FLAG)), '{"p":[true,false]},{"p":[true', "]"),
+        (array_of("p", p=tags(FLAG, minItems=1)), '{"p":[true]},{"p":[true,false]},{"p":[', "f"),
+        (array_of("p", p=tags(KIND, minItems=2, maxItems=2)), '{"p":["a",1]},{"p":["a","ab"]},{"p":["a",', "n"),
+        (array_of("p", p=tags(COUNT, maxItems=2)), '{"p":[1,0]},{"p":[1', ",.0123456789]"),
+        (array_of("p", p=tags(COUNT, maxItems=2)), '{"p":[1,0]},{"p":[1,', "123456789"),
+        ({"type": "array", "uniqueItems": True, "items": tags(FLAG)}, "[],[true],[true,false],[", "f"),
     ],
 )
 def test_what_may_follow(compiler: llmask.Compiler, schema: Any, text: str, wanted: str, order: str) -> None:
@@ -192,6 +202,9 @@ def test_nothing_is_asked_for_as_long_as_a_member_can_tell(
         object_of(a={"anyOf": [object_of(b=FLAG), {"type": "null"}]}),
         object_of("a", a={"type": "array", "items": object_of("a", a=FLAG), "maxItems": 1}, b={"const": 1}),
         {"type": "array", "items": object_of("a", a=FLAG), "minItems": 1, "maxItems": 2},
+        {"type": "array", "items": KIND, "uniqueItems": True, "maxItems": 2},
+        {"type": "array", "items": FLAG, "uniqueItems": True},
+        object_of("a", a={"type": "array", "items": {"enum": [1, 2, 3]}, "uniqueItems": True, "minItems": 1}),
     ],
 )
 def test_every_array_of_a_small_world_can_be_ended(judge: Any, item: Any, order: str) -> None:
@@ -207,8 +220,9 @@ def some_item(rng: random.Random, depth: int = 0) -> dict[str, Any]:
     if rng.random() < 0.3:
         low, high = sorted(rng.choices(range(3), k=2))
         return {"type": "array", "prefixItems": members[:2], "items": False, "minItems": low, "maxItems": high}
-    if depth and rng.random() < 0.3:
-        return {"type": "array", "uniqueItems": rng.random() < 0.7, "items": members[0]}
+    if rng.random() < 0.3:
+        bounds = rng.choice([{}, {"maxItems": 2}, {"minItems": 1, "maxItems": 3}]) if depth else {"maxItems": 3}
+        return {"type": "array", "uniqueItems": rng.random() < 0.7, "items": members[0], **bounds}
     names = rng.sample(["a", "b", "ab"], rng.randint(1, 3))
     required = [name for name in names if rng.random() < 0.4]
     found = object_of(*required, **dict(zip(names, members, strict=False)))
@@ -230,7 +244,7 @@ def some_value(rng: random.Random, schema: dict[str, Any], order: str) -> Any:
         return {name: some_value(rng, schema["properties"][name], order) for name in names}
     if schema["type"] == "array":
         each = schema.get("prefixItems", [])
-        n = rng.choice([0, 1, 1, 2, 3]) if not each else rng.randint(schema["minItems"], schema["maxItems"])
+        n = rng.randint(schema.get("minItems", 0), schema.get("maxItems", 3))
         return [some_value(rng, each[at] if each else schema["items"], order) for at in range(n)]
     if schema["type"] == "boolean":
         return rng.random() < 0.5
