@@ -4,8 +4,8 @@ Different texts of a string are different values, as their escapes are resolved 
 different literals. Objects and arrays have several writings, but no token holds the whole of one with two keys, or with
 a number in another writing; numbers themselves are so short that some do. Of open values there is always another one,
 so that nothing has to be left out beforehand: strings that may go on, objects that may have another free key, arrays
-that may have another item. Objects and arrays whose members are known are called for as open ones where what may become
-one before them is followed (followed_objects.py).
+that may have another item; whatever alternatives say of keys by their names. Objects and arrays whose members are known
+are called for as open ones where what may become one before them is followed (followed_objects.py).
 
 In: schemas of a place, or a node of strings. Out: a kind of edge. Cost: 0.1 ms for a string, once each.
 """
@@ -43,10 +43,10 @@ def kind_of_place(context: Context, schemas: list[SchemaAt], is_followed: bool =
     conjunction = settle(context, conjunction_of(context, schemas))
     if conjunction.false_at is not None or _may_be_number(context, conjunction):
         return CALL_NEW
-    every = _alternatives(context, conjunction)
-    if all(parts is not None and _all_are_open(context, parts, is_followed) for parts in every):
-        return CALL_OPEN
-    return CALL_PLAIN
+    for one in _alternatives(context, conjunction):
+        if one is None or not _all_are_open(context, one.parts, is_followed and not one.choices):
+            return CALL_PLAIN
+    return CALL_OPEN
 
 
 def _may_be_number(context: Context, conjunction: Conjunction, depth: int = 0) -> bool:
@@ -60,23 +60,39 @@ def _may_be_number(context: Context, conjunction: Conjunction, depth: int = 0) -
     return any(_may_be_number(context, settle(context, one), depth + 1) for one in chosen)
 
 
-def _alternatives(context: Context, conjunction: Conjunction, depth: int = 0) -> Iterator[list[Part] | None]:
-    """Parts of the first alternatives that list no values; None for those that are not looked into."""
+def _alternatives(context: Context, conjunction: Conjunction, depth: int = 0) -> Iterator[Conjunction | None]:
+    """The first alternatives that list no values; None for those that are not looked into.
+
+    What such a one leaves of choices speaks of named keys alone, so that other keys may be there or not.
+    """
     if conjunction.false_at is not None:
         return
+    whole = None if any(shape.has_values for _, _, shape in conjunction.parts) else conjunction
     if not conjunction.choices:
-        lists_values = any(shape.has_values for _, _, shape in conjunction.parts)
-        yield None if lists_values else conjunction.parts
+        yield whole
         return
     members = conjunction.choices[0].schemas
-    if len(members) > MOST_ALTERNATIVES:
-        yield None
+    if len(members) > MOST_ALTERNATIVES or depth == MOST_CHOICES or _has_overlaps(context, conjunction):
+        is_whole = all(_names_keys(context, one) for choice in conjunction.choices for one in choice.schemas)
+        yield whole if is_whole else None
     if depth == MOST_CHOICES or _has_overlaps(context, conjunction):
-        yield None
         return
     for member in members[:MOST_ALTERNATIVES]:
         chosen = settle(context, with_alternative(context, conjunction, 0, [member]))
         yield from _alternatives(context, chosen, depth + 1)
+
+
+def _names_keys(context: Context, member: SchemaAt) -> bool:
+    """Whether an alternative speaks of types and of keys by their names, and of nothing else."""
+    found = conjunction_of(context, [member])
+    for schema, _, shape in found.parts:
+        if shape.has_string or shape.has_number or shape.has_array or shape.has_values or shape.has_except:
+            return False
+        if shape.has_unevaluated or schema.get("additionalProperties", True) not in (True, {}):
+            return False
+        if shape.has_object and not shape.lists_keys:
+            return False
+    return all(_names_keys(context, one) for choice in found.choices for one in choice.schemas)
 
 
 def _has_overlaps(context: Context, conjunction: Conjunction) -> bool:
@@ -180,8 +196,8 @@ def is_fulfilled(context: Context, schemas: list[SchemaAt], depth: int = 0) -> b
     found = settle(context, conjunction_of(context, schemas))
     if not found.parts and not found.choices:
         return found.false_at is None
-    for parts in _alternatives(context, found):
-        if parts is not None and _has_value(context, parts, depth):
+    for one in _alternatives(context, found):
+        if one is not None and not one.choices and _has_value(context, one.parts, depth):
             return True
     return bool(finite_values(context, schemas, MOST_VALUES))
 

@@ -46,7 +46,13 @@ KINDS: list[tuple[Any, int]] = [
         {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "number"}}, "required": ["b"]},
         CALL_OPEN,
     ),
-    ({"type": "object", "oneOf": [{"properties": {"a": {"type": "string"}}}, {"required": ["b"]}]}, CALL_PLAIN),
+    ({"type": "object", "oneOf": [{"properties": {"a": {"type": "string"}}}, {"required": ["b"]}]}, CALL_OPEN),
+    (
+        {"type": "object", "oneOf": [{"maxProperties": 2}, {"required": ["b"]}]},
+        CALL_PLAIN,
+    ),  # another key may be one too many
+    ({"type": "object", "oneOf": [{"not": {"required": ["a"]}}, {"patternProperties": {"b": False}}]}, CALL_PLAIN),
+    ({"type": "object", "anyOf": [{"required": ["a"]}, {"additionalProperties": {}, "required": ["b"]}]}, CALL_OPEN),
 ]
 
 
