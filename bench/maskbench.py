@@ -61,11 +61,7 @@ def plan_of(corpus: str | None, vocabulary: str | None, **fields: Any) -> Plan:
     """
     chosen = corpus or ("maskbench" if MASKBENCH.exists() else "own")
     if chosen == "maskbench" and not MASKBENCH.exists():
-        raise LlmaskError(
-            "MaskBench's data are not there",
-            where=str(MASKBENCH),
-            help=FETCH,
-        )
+        raise LlmaskError("MaskBench's data are not there", where=str(MASKBENCH), help=FETCH)
     default = "llama3" if chosen == "maskbench" and SOURCES["llama3"].path.exists() else "default"
     if chosen == "own" and vocabulary not in (None, "default"):
         raise LlmaskError(

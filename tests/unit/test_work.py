@@ -205,10 +205,7 @@ HOSTILE: dict[str, dict[str, Any]] = {
     },
     "ranges": {"oneOf": [{"type": "integer", "minimum": 10 * i, "maximum": 10 * i + 15} for i in range(120)]},
     "contains": {"type": "array", "contains": {"type": "integer"}, "minContains": 160},
-    "host name": {
-        "type": "string",
-        "pattern": r"^(?=.{1,253}$)(?:(?!-)[a-z0-9-]{1,63}(?<!-)\.)+[a-z]{2,63}$",
-    },
+    "host name": {"type": "string", "pattern": r"^(?=.{1,253}$)(?:(?!-)[a-z0-9-]{1,63}(?<!-)\.)+[a-z]{2,63}$"},
 }
 
 

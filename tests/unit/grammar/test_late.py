@@ -67,10 +67,7 @@ LANGUAGES: dict[str, tuple[str, Callable[[str], bool]]] = {
     "counted": (COUNTED, lambda s: len(s) <= 3 and s == "b" * s.count("b") + "a" * s.count("a")),
     "at most": (AT_MOST, lambda s: within(s, "ab") and s.count("a") <= 1 and s.count("b") <= 2),
     "pick": (PICK, lambda s: s[-1:] == "e" and within(s[:-1], "abc") and 1 <= len(set(s[:-1])) == len(s[:-1]) <= 2),
-    "nested": (
-        NESTED,
-        lambda s: s in {"a" * n + y + "b" * n for n in range(3) for y in ("d", "de", "cdc", "cdec")},
-    ),
+    "nested": (NESTED, lambda s: s in {"a" * n + y + "b" * n for n in range(3) for y in ("d", "de", "cdc", "cdec")}),
 }
 
 

@@ -84,6 +84,8 @@ class Translation(Writer):
     def run(self) -> Rules:
         """Write all rules: again and without them, when guards relied on places that turn out to allow nothing.
 
+        And again where a dynamic anchor was met on the way: a place means another one in each scope from then on.
+
         Raises
         ------
         GrammarError, UnsupportedSchema, UnsatisfiableSchema, LimitExceeded
@@ -91,13 +93,20 @@ class Translation(Writer):
         """
         try:
             while True:
-                self._write_all()
-                found = self._void_places()
-                if not found:
+                was_scoped = self.references.is_scoped
+                try:
+                    self._write_all()
+                    found = self._void_places()
+                except LlmaskError:
+                    if self.references.is_scoped == was_scoped:
+                        raise
+                    found = set()
+                if not found and self.references.is_scoped == was_scoped:
                     return self.rules
                 self.void |= found
                 self.rules = Rules()
-                self.needs.clear()
+                for noted in (self.needs, self.counted, self._waiting):
+                    noted.clear()
                 self.productive = bytearray(), 0
                 self._rule_of.clear()
                 self._own_rules.clear()

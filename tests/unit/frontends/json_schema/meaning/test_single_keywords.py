@@ -40,10 +40,7 @@ def nodes(byte_tokenizer: Any) -> Any:
         (
             {"contains": True, "minContains": 2, "maxContains": 3},
             "[",
-            [
-                {"contains": True, "minContains": 2},
-                {"contains": True, "minContains": 0, "maxContains": 3},
-            ],
+            [{"contains": True, "minContains": 2}, {"contains": True, "minContains": 0, "maxContains": 3}],
         ),
         ({"then": True}, "1", []),
         ({"if": True, "else": False}, "1", [{"if": True, "else": False}]),

@@ -185,10 +185,7 @@ def test_only_keywords_are_taken_out() -> None:
 
 
 def test_a_schema_is_read_without_what_its_meta_schema_leaves_out(judge: Any) -> None:
-    schema = {
-        "$schema": "urn:meta",
-        "properties": {"a": False, "b": {"minimum": 10}, "c": {"$ref": "#/properties/b"}},
-    }
+    schema = {"$schema": "urn:meta", "properties": {"a": False, "b": {"minimum": 10}, "c": {"$ref": "#/properties/b"}}}
     for names, is_enforced in (((), False), (("validation",), True)):
         grammar = judge.grammar(schema, registry=registry(*names))
         assert judge.accepts(grammar, {"b": 20, "c": 20})

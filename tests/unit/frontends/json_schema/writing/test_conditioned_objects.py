@@ -112,6 +112,23 @@ def test_random_objects_within_objects(
             assert accepted == is_valid if property_order == "any" else accepted <= is_valid, (schema, value)
 
 
+@pytest.mark.parametrize("reference", ["", "#", "#t"])
+def test_a_dynamic_anchor_that_is_met_on_the_way(judge: Any, reference: str) -> None:
+    """Schemas were named before it as if each had one meaning, and not found after it."""
+    asked = [{"properties": {"e": {"$dynamicRef": reference}}}, {"type": "array"}]
+    schema = {
+        "anyOf": asked,
+        "not": {"enum": [{"b": ""}, {"q": 0, "e": True}]},
+        "$defs": {"d": {"$dynamicAnchor": "t"}},
+    }
+    grammar = judge.grammar(schema, property_order="any")
+    assert [judge.accepts(grammar, one) for one in ({"e": ""}, {"b": ""}, {"e": {"e": 1}, "q": 0})] == [
+        True,
+        False,
+        True,
+    ]
+
+
 SAID: list[Any] = [{"const": "x"}, {"const": 1}, {"enum": ["x", 2]}, {"minimum": 2}]
 SAID += [{"const": at} for at in range(3, 9)]
 SAID_OF_STRINGS: list[Any] = [{"pattern": "x"}, {"type": "string", "pattern": "^x"}, {"minLength": 2}, {"maxLength": 1}]
