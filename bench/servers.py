@@ -267,10 +267,7 @@ def measure_server(folder: str, backend: str, n_requests: int) -> dict[str, Any]
             server.terminate()
             server.wait()
     right = sum(status == 200 for status, _ in answers)
-    return {
-        REQUESTS: [n_requests / seconds],
-        SERVED: f"{right} of {n_requests}, of {len(kinds)} of {len(KINDS)} kinds",
-    }
+    return {REQUESTS: [n_requests / seconds], SERVED: f"{right} of {n_requests}, of {len(kinds)} of {len(KINDS)} kinds"}
 
 
 def wait_for(url: str, server: subprocess.Popen[bytes], seconds: float = 300) -> None:

@@ -17,9 +17,7 @@ from llmask.grammar.rules import one_lexeme
 from llmask.store.store import Store
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
-from tests.exhaustive.grammars import (
-    random_world,
-)
+from tests.exhaustive.grammars import random_world
 from tests.exhaustive.test_grammars import EOS, SPECIAL, TOKENS
 from tests.reference.bpe import merge_bytes, ranks_of_tokens
 from tests.reference.definition import all_strings, read_mask

@@ -130,6 +130,4 @@ PATTERNS: dict[str, Bad] = {
     ),
 }
 
-MISTAKES = [
-    *mistakes("Regex", "regex", PATTERNS),
-]
+MISTAKES = [*mistakes("Regex", "regex", PATTERNS)]

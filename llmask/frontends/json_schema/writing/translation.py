@@ -539,7 +539,8 @@ class Translation(Writer):
         if layout.is_unique and layout.is_not_unique:
             help = 'take out "uniqueItems", or what negates it'
             return self.nothing("two items must be equal and all must differ", path, help)
-        if layout.is_not_unique and not refuses_equal_items(self, layout, parts):
+        has_two = layout.high is None or layout.high > 1
+        if layout.is_not_unique and has_two and not refuses_equal_items(self, layout, parts):
             return emit_equal_items(self, layout, path, span)
         if layout.counted and layout.high is not None and layout.low > layout.high:
             return self.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path, COUNTED_HELP)

@@ -61,10 +61,7 @@ BAD: dict[str, tuple[Any, str]] = {
         of_format(triggered(triggers=["<", "<a"])),
         "the tag begins with 2 triggers\n  at #/format/tags/0/begin\n  let each tag begin with exactly one trigger",
     ),
-    "no tag": (
-        of_format(triggered(tags=[TEXT])),
-        'a tag needs the field "begin"\n  at #/format/tags/0\n  add it',
-    ),
+    "no tag": (of_format(triggered(tags=[TEXT])), 'a tag needs the field "begin"\n  at #/format/tags/0\n  add it'),
     "bounds": (
         of_format({"type": "repeat", "min": 3, "max": 2, "content": TEXT}),
         "a repetition of at least 3 and at most 2 cannot be\n  at #/format/max\n  write a larger number, or -1",

@@ -47,10 +47,7 @@ ELEMENT_CALLS = {
         *('<parameter name="{}">{}</parameter>\n', '<parameter name="{}">{}</parameter>\n'),
     ),
     "deepseek-v3.2": (
-        *(
-            '<｜DSML｜function_calls>\n<｜DSML｜invoke name="{}">\n',
-            "</｜DSML｜invoke>\n</｜DSML｜function_calls>",
-        ),
+        *('<｜DSML｜function_calls>\n<｜DSML｜invoke name="{}">\n', "</｜DSML｜invoke>\n</｜DSML｜function_calls>"),
         '<｜DSML｜parameter name="{}" string="true">{}</｜DSML｜parameter>\n',
         '<｜DSML｜parameter name="{}" string="false">{}</｜DSML｜parameter>\n',
     ),

@@ -292,3 +292,13 @@ def test_random_arrays_with_equal_items_agree(judge: Any, small: Any) -> None:
 @cases(30, small=SMALL)
 def test_every_array_with_equal_items_can_be_ended(judge: Any, small: Any) -> None:
     assert dead_end(judge, {**small, **EQUAL}) is None
+
+
+def test_one_item_is_equal_to_no_other(judge: Any) -> None:
+    """Of what was read of such lists, another item left out lists of one; a document ended in an error there."""
+    judge.agrees(
+        {"type": "array", "anyOf": [{"not": {"uniqueItems": True}, "maxItems": 1}, {"maxItems": 0}]}, [[]], [[1]]
+    )
+    never = {"contains": {}, "maxContains": 0, "uniqueItems": True}
+    schema = {"uniqueItems": True, "items": {"not": {"properties": {"x": never}}}}
+    judge.agrees(schema, [[{"x": [0]}, {"x": []}], [{"x": [0]}, {"x": [1]}]], [[{"x": [0]}, {"x": [0]}], [{}]])
