@@ -150,10 +150,10 @@ def is_escaped_solidus(difference: Difference) -> bool:
 
 
 def is_leap_second(difference: Difference) -> bool:
-    """RFC 3339 has second 60 only where a leap second may be; llguidance takes it at any time of day."""
-    if difference.side != LLGUIDANCE:
+    """RFC 3339 has second 60 only where a leap second may be; llguidance takes it at any time of any day."""
+    if difference.side != LLGUIDANCE or re.search(rb"\d\d:\d\d:6", difference.string) is None:
         return False
-    return re.search(rb"\d\d:\d\d:6", difference.string) is not None and b"23:59:6" not in difference.string
+    return re.search(rb"(?:^|06-30T|12-31T)23:59:6", difference.string.lstrip(b'"')) is None
 
 
 def is_zero_behind_the_last_decimal(difference: Difference) -> bool:
