@@ -1,6 +1,6 @@
 """A run of the smoke tests runs some tests of other folders, too: of what worlds and calls do not reach.
 
-Cost: ten seconds.
+Cost: fifteen seconds.
 """
 
 from __future__ import annotations

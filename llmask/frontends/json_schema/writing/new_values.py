@@ -33,7 +33,8 @@ SCALARS = ("string", "number", "boolean", "null")
 MOST_DEPTH = 3  # objects with required members
 MOST_CHOICES = 2  # that are looked into
 MOST_ALTERNATIVES = 8
-MOST_ITEMS = 1024  # of an array that is followed
+MOST_ITEMS = 64  # of an array that is followed: each is written
+MOST_SCALARS = 1024  # where none of them is an object or array
 MOST_FOLLOWED = 500  # members of an object that is followed
 MOST_VALUES = 64  # of a required member, to see that it has one
 
@@ -176,9 +177,10 @@ def most_followed_items(context: Context, layout: ArrayLayout) -> int:
             high = min(len(values[0]), UNBOUNDED if high is None else high)
         elif any(one is not None for one in values):
             return 0  # an item may have to leave its value to a later one, see unique_arrays.py
-    if layout.is_not_unique or layout.counted or high is None or not layout.low <= high <= MOST_ITEMS:
+    if layout.is_not_unique or layout.counted or high is None or not layout.low <= high <= MOST_SCALARS:
         return 0
-    return high
+    each = (conjunction_of(context, layout.schemas_at(at)).parts for at in range(min(high, layout.n_prefix + 1)))
+    return high if high <= MOST_ITEMS or all({"object", "array"}.isdisjoint(types_of(one)) for one in each) else 0
 
 
 def _arrays_are_open(context: Context, layout: ArrayLayout) -> bool:
