@@ -3,7 +3,7 @@
 The state is the number of a configuration; the sequence is the list of those numbers, one a token, so forking copies a
 few pointers and rolling back shortens the list. Known steps take no lock; nor does a miss, if nobody else builds and
 little is missing (`kernels.engine.step_alone`). Otherwise it is built under the store's lock. When the grammar's tables
-have outgrown their room, the next miss moves the sequence to new ones by replaying its tokens (store/generation.py).
+have outgrown their room, the next misses move the sequence to new ones by replaying its tokens (store/generation.py).
 
 What else may hold for its tokens, a prefix or stop tokens for instance, is the matter of its features (features.py).
 
@@ -17,6 +17,7 @@ In: token ids. Out: bitmasks, verdicts, text. Cost: 0.4 us for a known token or 
 
 from __future__ import annotations
 
+import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 SHOWN_BYTES = 40  # of the text so far, in messages
 NO_FIELDS = (0,) * (CELL_FIELDS - 3)
 ALL_TAKEN = -1
+MOVED_TOKENS, MOST_TOKENS = 64, sys.maxsize  # that are replayed in a step; at once
 SOME, MISSING = Fill.SOME.value, Fill.MISS.value  # plain numbers, which are compared sooner
 _NO_DATA = np.zeros(0, np.int32)
 
@@ -68,11 +70,12 @@ class Sequence:
     pieces : (position in the history, bytes) of what came as bytes.
     cell, cell_address : what compiled code reads of it, see kernels/mask/cell.py.
     readings : what is known of the document so far, see partial.py.
+    moved : the tables that it moves to, with the tokens that were replayed there so far; None: it stays.
     finishes_from : how many tokens were accepted when a limit was met; from there on masks lead to the end.
     """
 
     __slots__ = (
-        *("cell", "cell_address", "features", "finishes_from", "generation", "grammar", "history", "on_limit"),
+        *("cell", "cell_address", "features", "finishes_from", "generation", "grammar", "history", "moved", "on_limit"),
         *("pieces", "readings", "store", "terminates_at_end"),
     )
 
@@ -90,6 +93,7 @@ class Sequence:
         self.history = History()
         self.pieces: list[tuple[int, bytes]] = []
         self.readings: list[Any] = []
+        self.moved: tuple[Generation, History] | None = None
         self.finishes_from: int | None = None
         self.generation = generation = grammar.generation
         self.cell = array("q", (grammar.store.table.address, generation.table.address, generation.start))
@@ -435,10 +439,10 @@ class Sequence:
         if wrong is not None:
             return wrong
         begin = len(rest)
-        self.make_room()
+        self.make_room(at_once=True)
         reached, n = self.generation.advance(self.configuration, data, begin, fills=False)
         while reached != REFUSED and n < len(data):
-            self.make_room()
+            self.make_room(at_once=True)
             table = self.generation.table
             before = table.bytes_used
             with unmetered():  # the new tables read again what the old ones have read
@@ -483,6 +487,8 @@ class Sequence:
             self.pieces.pop()
         while self.readings and self.readings[-1].n_tokens > n:
             self.readings.pop()
+        if self.moved is not None:
+            self.moved[1].drop(max(0, len(self.moved[1]) - n))
         last = self.history.last_configuration()
         self.cell[CELL_CONFIGURATION] = self.generation.start if last is None else last
         if self.finishes_from is not None and n < self.finishes_from:
@@ -511,6 +517,7 @@ class Sequence:
         twin.pieces = self.pieces.copy()
         twin.readings = self.readings.copy()
         twin.generation = self.generation
+        twin.moved = None
         twin.cell = self.cell[:]
         twin.cell_address = twin.cell.buffer_info()[0]
         twin.features = self.features and tuple([feature.fork() for feature in self.features])
@@ -522,20 +529,30 @@ class Sequence:
         """Run an operation of `engine.build` on its tables."""
         return self.generation.run(operation, configuration, data=data)
 
-    def make_room(self) -> None:
-        """Move to new tables when the old ones have outgrown their room; the state stays the same."""
-        generation = self.generation
-        if generation.table.bytes_used > generation.room:
-            with unmetered():  # what comes again was bounded when it came first
-                self.move(self.grammar.generation_after(generation))
+    def make_room(self, at_once: bool = False) -> None:
+        """Move to new tables when the old ones have outgrown their room; the state stays the same.
 
-    def move(self, generation: Generation) -> None:
-        """Replay all tokens in other tables."""
-        end = known_end(self)
-        old, kept, history, brought = self.generation, self.history, History(), 0
+        A long sequence moves in many steps, in which the old tables still serve; at once when they have outgrown their
+        room by half.
+        """
+        generation = self.generation
+        used, room = generation.table.bytes_used, generation.room
+        if used > room:
+            with unmetered():  # what comes again was bounded when it came first
+                n = MOST_TOKENS if at_once or used > room + room // 2 else MOVED_TOKENS
+                self.move(self.grammar.generation_after(generation), n)
+
+    def move(self, generation: Generation, n: int = MOST_TOKENS) -> None:
+        """Replay the next n tokens in other tables, and read these from there on if no token is left."""
+        if self.moved is None or self.moved[0] is not generation:
+            self.moved = generation, History()
+        old, history, brought = self.generation, self.moved[1], 0
+        left = self.history.since(len(history))
+        end = known_end(self) if len(left) <= n else None
         try:
-            self._enter(generation, generation.start)
-            for position, token in enumerate(kept.tokens()):
+            last = history.last_configuration()
+            self._enter(generation, generation.start if last is None else last)
+            for position, token in enumerate(left[:n], len(history)):
                 with self.store.lock:  # for one token: others need not wait for a long document
                     before = generation.table.bytes_used
                     reached = self._reached(token, position)
@@ -545,15 +562,19 @@ class Sequence:
                     brought += generation.table.bytes_used - before
                 history.push(token, reached)
                 self.cell[CELL_CONFIGURATION] = reached
-            self.history = history
-            self._show()
+            generation.bring(brought)
+            if len(left) <= n:
+                self.history, self.moved = history, None
+                self._show()
+                keep_end(self, end)
+            else:
+                self._enter(old, old.start)
+                self._settle()
         except BaseException:
-            self.history = kept
+            self.moved = None
             self._enter(old, old.start)
             self._settle()
             raise
-        generation.bring(brought)
-        keep_end(self, end)
 
     def _enter(self, generation: Generation, configuration: int) -> None:
         self.generation = generation

@@ -35,8 +35,9 @@ def test_a_reach_has_every_token_of_the_mask_and_its_configuration(
         matcher = grammar.matcher()
         while not matcher.is_terminated():
             allowed = read_mask(matcher, size)
-            ends = ends_of(matcher._sequence.generation)
-            reach = ends.reach(matcher._sequence.configuration)
+            generation, configuration = matcher._sequence.generation, matcher._sequence.configuration
+            ends = ends_of(generation)
+            reach = ends.reach(configuration)
             in_groups = {}
             for group, behind in enumerate(reach.reached.tolist()):
                 inside = ends.inside(reach.state)
@@ -47,9 +48,7 @@ def test_a_reach_has_every_token_of_the_mask_and_its_configuration(
             # where something is recorded one token stands for all of its group
             found = alone if reach.is_recorded else {**in_groups, **alone}
             for token, behind in found.items():
-                assert (
-                    grammar._loaded.generation.run(Operation.ACCEPT, matcher._sequence.configuration, token) == behind
-                )
+                assert generation.run(Operation.ACCEPT, configuration, token) == behind
             matcher.accept_token(rng.choice(sorted(allowed)))
 
 

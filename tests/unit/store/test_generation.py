@@ -12,6 +12,7 @@ import pytest
 
 import llmask
 from llmask.grammar.rules import Rules
+from llmask.matching import sequence
 from llmask.store.generation import RuleSource
 from tests.reference.definition import read_mask
 from tests.unit.interrupted import interrupted
@@ -65,9 +66,11 @@ def test_distinct_documents_do_not_fill_the_memory(grammar: Any, rng: random.Ran
     assert len(generations) == 1  # the others died with their last sequence
 
 
+@pytest.mark.parametrize("n_moved", [1, sequence.MOVED_TOKENS])
 def test_masks_forks_and_rollbacks_survive_the_change(
-    grammar: Any, tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]
+    grammar: Any, tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int], n_moved: int, monkeypatch: Any
 ) -> None:
+    monkeypatch.setattr(sequence, "MOVED_TOKENS", n_moved)
     plain = llmask.Compiler(tiny_tokenizer).json_schema(TREE)
     n_moves = 0
     for _ in range(scaled(6)):
@@ -102,6 +105,24 @@ def test_masks_forks_and_rollbacks_survive_the_change(
             junk.reset()
             junk.accept_bytes(random_tree(rng, 30).encode())
     assert n_moves > 0
+
+
+def test_a_long_sequence_moves_in_many_steps(tiny_tokenizer: Any, monkeypatch: Any) -> None:
+    n_replayed = [0]
+    repeat = sequence.Sequence._repeat
+
+    def counted(self: Any, token: int, position: int) -> int:
+        n_replayed[-1] += 1
+        return repeat(self, token, position)
+
+    monkeypatch.setattr(sequence.Sequence, "_repeat", counted)
+    grammar = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(renew_grammar_bytes=800_000)).json_schema(TREE)
+    matcher, token = grammar.matcher(), tiny_tokenizer.encode("[")[0]
+    while not grammar._loaded.n_renewals or matcher._sequence.moved is not None:
+        matcher.accept_token(token)
+        n_replayed.append(0)
+    assert sum(n_replayed) == len(matcher.tokens) - 1 > 1_000
+    assert max(n_replayed) == sequence.MOVED_TOKENS
 
 
 def test_many_long_sequences_get_the_room_that_they_need(grammar: Any, rng: random.Random) -> None:
