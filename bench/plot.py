@@ -23,7 +23,6 @@ COLORS = {
     "outlines-core": "#8a6fb0",
     "glrmask": "#b8860b",
     "glrmask-fast": "#6b8e23",
-    "maskforge": "#9e4770",
 }
 FALLBACK_COLOR = "#666666"
 

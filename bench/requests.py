@@ -43,16 +43,7 @@ from bench.maskbench import check_engines
 from bench.vocabularies import ROOT, SOURCES
 from llmask.errors import LlmaskError
 
-ENGINES = (
-    "llmask",
-    "llmask-documents",
-    "llmask-ahead",
-    "llguidance",
-    "xgrammar",
-    "glrmask",
-    "glrmask-fast",
-    "maskforge",
-)
+ENGINES = ("llmask", "llmask-documents", "llmask-ahead", "llguidance", "xgrammar", "glrmask", "glrmask-fast")
 LONG_US = 20
 # CUT: the document has a token that the mask does not allow; FAILED: the engine raised an error
 SERVED, REFUSED, CUT, FAILED = "served", "refused", "cut", "failed"

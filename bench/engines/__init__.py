@@ -25,7 +25,6 @@ ADAPTERS = {
     "outlines-core": "bench.engines.outlines_core:OutlinesCore",
     "glrmask": "bench.engines.glrmask:Glrmask",
     "glrmask-fast": "bench.engines.glrmask:GlrmaskFast",
-    "maskforge": "bench.engines.maskforge:Maskforge",
 }
 
 

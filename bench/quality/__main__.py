@@ -98,13 +98,7 @@ def measured(
                 continue
             text = tokenizer.decode(tokens)
             is_valid, is_right = verdict(item, text, has_ended, by.is_masked)
-            yield row | {
-                "valid": is_valid,
-                "right": is_right,
-                "ended": has_ended,
-                "tokens": len(tokens),
-                "text": text,
-            }
+            yield row | {"valid": is_valid, "right": is_right, "ended": has_ended, "tokens": len(tokens), "text": text}
 
 
 def with_error(shares: list[float]) -> str:

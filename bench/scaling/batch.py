@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.scaling.corpus import maskbench_rows
+from bench.data import maskbench_rows
 from bench.scaling.results import Plot, Result, Table, Target
 from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, clock
 

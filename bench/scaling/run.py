@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 STUDIES = {
-    "output-length": "tokens of one document",
     "vocabulary": "tokens of the vocabulary",
     "batch": "sequences filled together, threads",
 }

@@ -11,7 +11,6 @@ In: a vocabulary. Out: a `Side`. Cost: a second each.
 
 from __future__ import annotations
 
-import gc
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
@@ -20,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bench.data import LLAMA3_VOCABULARY, llama3_vocabulary
 from bench.engines.llguidance import ByteTokens
-from bench.scaling.corpus import LLAMA3_VOCABULARY, llama3_encoder, llama3_vocabulary
-from bench.vocabularies import Vocabulary
+from bench.vocabularies import Vocabulary, encoder
 
 clock = time.perf_counter_ns
 
@@ -67,14 +66,6 @@ class Side(ABC):
     @abstractmethod
     def accept(self, sequence: Any, token: int) -> None: ...
 
-    def fresh(self) -> Side:
-        """The same engine, without what it remembers of schemas."""
-        return self
-
-    def table_bytes(self, grammar: Any) -> int | None:
-        """Bytes of the tables that a grammar reads, where the engine tells."""
-        return None
-
 
 class LlmaskSide(Side):
     """llmask; every schema is compiled anew, the store lives on. Without a tokenizer it has Llama 3's."""
@@ -111,13 +102,6 @@ class LlmaskSide(Side):
         except self.errors as error:
             raise Refused(str(error)) from error
 
-    def fresh(self) -> LlmaskSide:
-        return LlmaskSide(self.tokenizer)
-
-    def table_bytes(self, grammar: Any) -> int:
-        total: int = grammar.bytes_used + grammar._loaded.store.bytes_used
-        return total
-
 
 class LlguidanceSide(Side):
     """llguidance, with its slices for JSON.
@@ -135,7 +119,7 @@ class LlguidanceSide(Side):
         vocabulary = llama3_vocabulary() if vocabulary is None else vocabulary
         super().__init__(len(vocabulary.tokens))
         self.module = llguidance
-        tokens = ByteTokens(vocabulary, llama3_encoder() if encode is None else encode)
+        tokens = ByteTokens(vocabulary, encoder("llama3") if encode is None else encode)
         self.tokens = vocabulary.tokens
         self.tokenizer = llguidance.LLTokenizer(tokens, slices=llguidance.LLTokenizer.json_slices())
         self.pointer, self.n_bytes = self.words.ctypes.data, self.words.nbytes
@@ -185,39 +169,3 @@ def feed(side: Side, sequence: Any, tokens: Iterable[int]) -> Times:
         accepts.append(clock() - before_accept)
         fills.append(filled - started)
     return Times(np.array(fills, np.int64), np.array(accepts, np.int64))
-
-
-class FirstRun(NamedTuple):
-    """A schema and a document that an engine has never met: nanoseconds to compile, and of every token."""
-
-    compile_ns: int
-    times: Times
-    grown_bytes: int | None  # llmask's tables, from the first tenth of the document to its end
-
-
-def first_run(side: Side, schema: Any, tokens: list[int], repeat: int = 2) -> FirstRun:
-    """The faster of some first runs, token by token; llmask gets a fresh store for each.
-
-    Other programs interrupt for milliseconds, seldom twice at the same token.
-    """
-    runs = [_run_once(side.fresh(), schema, tokens) for _ in range(repeat)]
-    fill, accept = (np.min([getattr(run.times, part) for run in runs], axis=0) for part in ("fill", "accept"))
-    return FirstRun(min(run.compile_ns for run in runs), Times(fill, accept), runs[0].grown_bytes)
-
-
-def _run_once(side: Side, schema: Any, tokens: list[int]) -> FirstRun:
-    gc.collect()
-    gc.disable()
-    try:
-        started = clock()
-        grammar = side.compile(schema)
-        compile_ns = clock() - started
-        sequence, n_first = side.start(grammar), len(tokens) // 10
-        first = feed(side, sequence, tokens[:n_first])
-        before = side.table_bytes(grammar)
-        rest = feed(side, sequence, tokens[n_first:])
-        after = side.table_bytes(grammar)
-    finally:
-        gc.enable()
-    times = Times(np.concatenate([first.fill, rest.fill]), np.concatenate([first.accept, rest.accept]))
-    return FirstRun(compile_ns, times, None if before is None or after is None else after - before)

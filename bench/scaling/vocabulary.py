@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.scaling.corpus import LLAMA3_VOCABULARY, instance_text, llama3_vocabulary, maskbench_rows
+from bench.data import LLAMA3_VOCABULARY, instance_text, llama3_vocabulary, maskbench_rows
 from bench.scaling.results import Plot, Result, Table, Target
 from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, feed
 from bench.vocabularies import Vocabulary

@@ -40,7 +40,7 @@ def add_parser(subparsers: Any) -> None:
         "--against",
         metavar="ENGINES",
         help="comma-separated: llmask-documents, llmask-warm, llguidance, xgrammar, outlines-core, glrmask, "
-        "glrmask-fast, maskforge (default: llguidance if it is installed; none: '')",
+        "glrmask-fast (default: llguidance if it is installed; none: '')",
     )
     parser.add_argument("--limit", metavar="N", type=int, help="only N schemas, drawn with a fixed seed")
     parser.add_argument(

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-SCHEMA = {
-    "type": "object",
-    "properties": {"a": {"type": "integer"}},
-    "required": ["a"],
-    "additionalProperties": False,
-}
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
 LARK = 'start: "a" NUMBER ("," NUMBER)*\nNUMBER: /[0-9]+/\n'
 ANYTHING = 'Hello, {"a"\n\x00 é😀'
 

@@ -15,7 +15,7 @@ import pytest
 import llmask
 from llmask.matching.sequence import Sequence
 from tests.conftest import SEED
-from tests.long import bits, soak
+from tests.long import bits, kinds, soak
 from tests.long.__main__ import ATTACKS, TOOLS, listing, main
 from tests.long.harness import Tally, run_attack
 
@@ -50,6 +50,17 @@ def test_an_attack_finds_nothing_wrong(
     assert not tally.wrong
     assert not tally.hung
     assert tally.done >= size
+
+
+def test_schemas_of_every_kind_are_followed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["kinds", "--sizes", "5"]) == 0
+    cases = [("taken", {}, {}, {}), ("refused", {"type": "object"}, [], 1), ("no schema", {"type": "x"}, {}, None)]
+    monkeypatch.setattr(kinds, "about_keys", lambda n: cases)
+    assert main(["kinds", "--sizes", "1"]) == 1
+    table = capsys.readouterr().out
+    assert all(wrong in table for wrong in ("a wrong document is taken", "ends after 1", "GrammarError"))
 
 
 def test_the_list_names_every_attack_with_its_purpose() -> None:

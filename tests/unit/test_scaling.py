@@ -48,5 +48,5 @@ def test_resident_memory_is_a_plausible_number_of_mebibytes() -> None:
 def test_a_study_runs_both_engines(shared_dir: Path) -> None:
     for package in ("llguidance", "tiktoken"):
         pytest.importorskip(package, reason=f"{package} is not installed")
-    result = importlib.import_module("bench.scaling.output_length").study(0.001)
-    assert [row[0] for row in result.tables[0].rows] == ["llmask", "llguidance"]
+    result = importlib.import_module("bench.scaling.batch").study(0.01)
+    assert [row[:2] for row in result.tables[0].rows] == [[n, threads] for n in (1, 2, 4) for threads in (1, 2)]

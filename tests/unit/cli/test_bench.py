@@ -53,12 +53,12 @@ def test_a_vocabulary_that_the_cases_are_not_made_for_is_refused(project_root: P
 def test_an_unknown_engine_is_refused_with_the_names_of_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--against", "outlines"]) == 1
     own = "llmask, llmask-warm, llmask-documents, llmask-ahead"
-    known = f"{own}, llguidance, xgrammar, outlines-core, glrmask, glrmask-fast, maskforge"
+    known = f"{own}, llguidance, xgrammar, outlines-core, glrmask, glrmask-fast"
     expected = f'there is no engine "outlines"\n  the engines are {known}\n'
     assert capsys.readouterr().err.endswith(expected)
 
 
-@pytest.mark.parametrize("name", ["glrmask", "glrmask-fast", "maskforge"])
+@pytest.mark.parametrize("name", ["glrmask", "glrmask-fast"])
 def test_white_space_that_an_engine_cannot_write_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--against", name, "--whitespace", "compact"]) == 1
     expected = (

@@ -117,10 +117,7 @@ BAD_SECTIONS = [
         "the file ends after 131 bytes, inside a value of 60000 bytes\n  at byte 32 (key of field 0)",
     ),
     (section_of(field(b"\xff", U32, bytes(4))), "a key is not UTF-8\n  at byte 32 (key of field 0)"),
-    (
-        section_of(field(b"a", U32, bytes(4)), field(b"a", U32, bytes(4))),
-        "the field occurs twice\n  at byte 41 (a)",
-    ),
+    (section_of(field(b"a", U32, bytes(4)), field(b"a", U32, bytes(4))), "the field occurs twice\n  at byte 41 (a)"),
     (section_of(field(b"a", 13, bytes(4))), "13 is not a value type\n  at byte 33 (a)"),
     (
         section_of(field(b"a", U32, bytes(2))),

@@ -65,8 +65,7 @@ def test_substrings_are_runs_of_chunks(compiler: llmask.Compiler, value: Any, ch
 
 
 @pytest.mark.parametrize(
-    "value",
-    [[], {}, {"substring": "a"}, {"substring_chunks": "a"}, {"substring_chars": 1}, {"substring_chunks": [1]}],
+    "value", [[], {}, {"substring": "a"}, {"substring_chunks": "a"}, {"substring_chars": 1}, {"substring_chunks": [1]}]
 )
 def test_other_values_are_refused(compiler: llmask.Compiler, value: Any) -> None:
     with pytest.raises(GrammarError):

@@ -16,10 +16,7 @@ LETTERS = "abx"
 TOKENS = [*LETTERS, "ab", "xa", "xx", "bxa", "abab", "xxxx", "bbxxxx", '"']
 _PARTS = ".*a .*a.b .*a.{3}b .*b.{4} .*[ab]x .*b.{2,3}a .*x.*b .*(?:xa|b.x) .+b{2} [ab]*x x*b"
 PARTS = tuple(_PARTS.split())
-LONG = [
-    "^(?=.*a.{64}b)(?=.*c.{64}d)(?=.*e.{64}f).*$",
-    "^(?=.*[a-z].{64})(?=.*[A-Z].{64})(?=.*[0-9].{64}).*$",
-]
+LONG = ["^(?=.*a.{64}b)(?=.*c.{64}d)(?=.*e.{64}f).*$", "^(?=.*[a-z].{64})(?=.*[A-Z].{64})(?=.*[0-9].{64}).*$"]
 
 
 def may_begin(words: set[str]) -> set[str]:
