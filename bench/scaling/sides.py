@@ -14,10 +14,9 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bench.data import LLAMA3_VOCABULARY, llama3_vocabulary
 from bench.engines.llguidance import ByteTokens
@@ -28,18 +27,6 @@ clock = time.perf_counter_ns
 
 class Refused(Exception):
     """The engine does not take the schema, or a token of a document that fulfils it; `str` says what and why."""
-
-
-class Times(NamedTuple):
-    """Nanoseconds of every token of one sequence: of its mask and of taking it."""
-
-    fill: npt.NDArray[np.int64]
-    accept: npt.NDArray[np.int64]
-
-    @property
-    def tbm(self) -> npt.NDArray[np.int64]:
-        """Mask and accept together."""
-        return self.fill + self.accept
 
 
 class Side(ABC):
@@ -155,9 +142,9 @@ class LlguidanceSide(Side):
         return sequence.deep_copy()
 
 
-def feed(side: Side, sequence: Any, tokens: Iterable[int]) -> Times:
-    """Mask and accept token after token; a token outside its mask is an error of the study or of the engine."""
-    fills, accepts = [], []
+def feed(side: Side, sequence: Any, tokens: Iterable[int]) -> list[int]:
+    """Nanoseconds of each mask with its token; a token outside of it is an error of the study or of the engine."""
+    taken = []
     for place, token in enumerate(tokens):
         started = clock()
         side.fill(sequence)
@@ -166,6 +153,5 @@ def feed(side: Side, sequence: Any, tokens: Iterable[int]) -> Times:
             raise Refused(f"token {token} at {place} is not in the mask")
         before_accept = clock()
         side.accept(sequence, token)
-        accepts.append(clock() - before_accept)
-        fills.append(filled - started)
-    return Times(np.array(fills, np.int64), np.array(accepts, np.int64))
+        taken.append(clock() - before_accept + filled - started)
+    return taken

@@ -99,7 +99,7 @@ def measure(side: Side, rows: list[tuple[Any, list[list[int]]]]) -> dict[str, li
             grammar = side.compile(schema)
             times: list[int] = []
             for tokens in texts:
-                times += feed(side, side.start(grammar), tokens).tbm.tolist()
+                times += feed(side, side.start(grammar), tokens)
             found[str(number)] = times
         except Refused:
             pass

@@ -33,7 +33,7 @@ ATTACKS = {
     "stalls": ("compiles", 10_000),
 }
 # with arguments of their own
-TOOLS = ("suite", "keywords", "differential", "walks", "hostile", "kinds")
+TOOLS = ("suite", "keywords", "differential", "walks", "hostile", "kinds", "planted")
 
 
 def purpose(name: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 import llmask
 from llmask.matching.sequence import Sequence
 from tests.conftest import SEED
-from tests.long import bits, kinds, soak
+from tests.long import bits, kinds, planted, soak
 from tests.long.__main__ import ATTACKS, TOOLS, listing, main
 from tests.long.harness import Tally, run_attack
 
@@ -61,6 +61,16 @@ def test_schemas_of_every_kind_are_followed(
     assert main(["kinds", "--sizes", "1"]) == 1
     table = capsys.readouterr().out
     assert all(wrong in table for wrong in ("a wrong document is taken", "ends after 1", "GrammarError"))
+
+
+def test_faults_are_planted_in_operators(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(
+        "A = 1 + 2\n\n\n@kernel\ndef f(a, b):\n    return (a < b) and not a - 1 == b >> 2\n"
+    )
+    faults = planted.faults_of(tmp_path / "kernels.py")
+    assert sorted((line, begin, turned) for line, begin, _, turned in faults) == [
+        (5, 14, "<="), (5, 19, "or"), (5, 29, "+"), (5, 33, "!="), (5, 38, "<<"),
+    ]  # fmt: skip
 
 
 def test_the_list_names_every_attack_with_its_purpose() -> None:
