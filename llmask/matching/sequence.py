@@ -533,13 +533,14 @@ class Sequence:
         """Move to new tables when the old ones have outgrown their room; the state stays the same.
 
         A long sequence moves in many steps, in which the old tables still serve; at once when they have outgrown their
-        room by half.
+        room by half, or by half of what they may.
         """
         generation = self.generation
         used, room = generation.table.bytes_used, generation.room
         if used > room:
             with unmetered():  # what comes again was bounded when it came first
-                n = MOST_TOKENS if at_once or used > room + room // 2 else MOVED_TOKENS
+                is_late = used > room + min(room, self.store.limits.max_grammar_bytes - room) // 2
+                n = MOST_TOKENS if at_once or is_late else MOVED_TOKENS
                 self.move(self.grammar.generation_after(generation), n)
 
     def move(self, generation: Generation, n: int = MOST_TOKENS) -> None:
