@@ -6,7 +6,7 @@ one may still become (`Rules.follow_guard`): those that have the members which w
 these, and almost always that is what is written anyway; what leads to no other value is left out:
 
     completions(R)    how many values can come of the members R that are left: of an object for each the number of its
-                      values, and one more if it may be absent
+                      values, and one more if it may be absent; without those that have too few members
     value v of e      is left out if completions(R without e) of the known values have it: all that can come are known
     "}" and ","       where the value is known as it is; where no key is left that has a value
     nothing is left   the member before is refused at its last byte: it can go on, or its rule leaves it out
@@ -78,10 +78,12 @@ class Followed(ABC):
     parts : by member, what can be followed of it, and its other values.
     inner : by member, the rule in which it is followed, and the guard of its calls.
     done : by member, the state after its value.
+    least : members of an object that are needed, whatever they are.
     """
 
     kind: type
     required: list[int]
+    least = 0
 
     def __init__(
         self,
@@ -183,14 +185,17 @@ class Followed(ABC):
         for level in levels[:-1]:
             *before, at = node.read_of(level, is_whole=False)
             others = node.left([*before, at])
-            n_around *= node.completions(others)
+            n_around *= node.completions(others, len(before) + 1)
             around.append((node, before, at, others))
             node = self.root.nodes[node.inner[at][0]]
         read = self.read_of(levels[-1])
         left = [at for at in self.left(read) if at >= first]
-        could_end = may_close and {*left}.isdisjoint(self.required)
-        coming = self.next(left)
-        if len(known) < n_around * min([self._fewest(at, left) for at in coming] + [1] * could_end, default=inf):
+        n_read = len(read)
+        could_end = may_close and {*left}.isdisjoint(self.required) and n_read >= self.least
+        coming = self.next(left, n_read)
+        if len(known) < n_around * min(
+            [self._fewest(at, left, n_read) for at in coming] + [1] * could_end, default=inf
+        ):
             return target
         for node, before, at, others in around:
             found = [node.left_of(value, before, [at, *others]) for value in known]
@@ -198,7 +203,7 @@ class Followed(ABC):
         found = [self.left_of(value, read, left) for value in known]
         known = [one for one in found if one is not None and (one or may_close)]
         may_end = could_end and known.count({}) < n_around
-        refused = {at: self._refused(at, left, known, n_around) for at in coming}
+        refused = {at: self._refused(at, left, n_read, known, n_around) for at in coming}
         keys = [at for at, others in refused.items() if self._has_others(at, others)]
         without = {at: self._refused_here(at, others) for at, others in refused.items()}
         if len(keys) == len(refused) and not any(without.values()) and may_end == could_end:
@@ -224,21 +229,21 @@ class Followed(ABC):
         scalars = self.parts[at][1]
         return {key: value for key, value in refused.items() if scalars and type(value) not in (dict, list)}
 
-    def _fewest(self, at: int, left: list[int]) -> float:
+    def _fewest(self, at: int, left: list[int], n_read: int) -> float:
         """How many values must be known for a member that comes next not to be as ever; inf if it can go on."""
         if at in self.open_members:
             return inf
-        values, n_completions = self.values_of(at), self.completions(self.after(at, left))
+        values, n_completions = self.values_of(at), self.completions(self.after(at, left), n_read + 1)
         if values and at in self.inner and not self.parts[at][1]:
             n_completions *= len(values)
         return 0 if values == {} else n_completions
 
-    def _refused(self, at: int, left: list[int], known: list[Members], n_around: float) -> dict[Any, Any]:
+    def _refused(self, at: int, left: list[int], n_read: int, known: list[Members], n_around: float) -> dict[Any, Any]:
         """Values of a member after which all that can come is known."""
-        if len(known) < n_around * self._fewest(at, left):
+        if len(known) < n_around * self._fewest(at, left, n_read):
             return {}
         after = self.after(at, left)
-        n_completions = n_around * self.completions(after)
+        n_completions = n_around * self.completions(after, n_read + 1)
         times: dict[Any, list[Any]] = {}
         for members in known:
             if at in members and self.can_come(members, at, after):
@@ -283,7 +288,7 @@ class Followed(ABC):
         """The members of a known value that are still to come; None where they cannot come."""
 
     @abstractmethod
-    def next(self, left: list[int]) -> list[int]:
+    def next(self, left: list[int], n_read: int) -> list[int]:
         """Members that may come next."""
 
     @abstractmethod
@@ -291,7 +296,7 @@ class Followed(ABC):
         """Write a member that comes next, where some values of it are refused without these."""
 
     @abstractmethod
-    def completions(self, left: list[int]) -> float:
+    def completions(self, left: list[int], n_read: int) -> float:
         """How many values can come of the members that are left."""
 
     def left(self, read: list[int]) -> list[int]:
@@ -315,9 +320,17 @@ class FollowedObject(CountedObject, Followed):
     kind = dict
 
     def __init__(
-        self, writer: Writer, entries: list[Entry], is_any_order: bool, path: Path, span: Span, root: Followed | None
+        self,
+        writer: Writer,
+        entries: list[Entry],
+        low: int,
+        is_any_order: bool,
+        path: Path,
+        span: Span,
+        root: Followed | None,
     ) -> None:
-        CountedObject.__init__(self, writer, entries, [], 0, None, is_any_order, path, span)
+        CountedObject.__init__(self, writer, entries, [], low, None, is_any_order, path, span)
+        self.least = low
         schemas = [entry.schemas for entry in entries]
         Followed.__init__(self, writer, schemas, is_any_order, path, self.span, root, span.rule)
         self.number_of = {entry.name: at for at, entry in enumerate(entries)}
@@ -339,9 +352,10 @@ class FollowedObject(CountedObject, Followed):
 
     def _skip_entry(self, at: int, here: StateId, there: StateId) -> None:
         if self.asks(at + 1) and not self.asks(at):
-            self.follow(here, there, at + 1, may_close=False)
-        else:
-            super()._skip_entry(at, here, there)
+            skipped = self.rules.state(self.span.rule)
+            self.follow(skipped, there, at + 1, may_close=False)
+            there = skipped
+        super()._skip_entry(at, here, there)
 
     def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId, needed: int = 0) -> StateId:
         if after not in self._done_before:
@@ -372,12 +386,12 @@ class FollowedObject(CountedObject, Followed):
         is_possible = members.keys() <= {*left} and {*left}.intersection(self.required) <= members.keys()
         return members if is_possible else None
 
-    def next(self, left: list[int]) -> list[int]:
+    def next(self, left: list[int], n_read: int) -> list[int]:
         """As `Followed.next`."""
         if self.is_any_order:
             return left
         first = min((at for at in left if at in self.required), default=len(self.schemas))
-        return [at for at in left if at <= first]
+        return [at for n, at in enumerate(left) if at <= first and n_read + len(left) - n >= self.least]
 
     def write_choice(self, at: int, refused: dict[Any, Any], here: StateId) -> None:
         """As `Followed.write_choice`."""
@@ -390,13 +404,17 @@ class FollowedObject(CountedObject, Followed):
         rules.scan(named, self.writer.punctuation.colon, value)
         return self.write_without(at, refused, value)
 
-    def completions(self, left: list[int]) -> float:
+    def completions(self, left: list[int], n_read: int) -> float:
         """As `Followed.completions`."""
-        found = 1.0
+        needed = max(self.least - n_read, 0)
+        found = [1.0] + [0.0] * needed  # by how many members came, those beyond the needed ones are not counted
         for at in left:
             values = self.values_of(at)
-            found *= inf if values is None else len(values) + (at not in self.required)
-        return found
+            n_values = inf if values is None else len(values)
+            more = [one and one * n_values for one in found] if n_values else [0.0] * (needed + 1)
+            kept = found if at not in self.required else [0.0] * (needed + 1)
+            found = [kept[n] + (more[n - 1] if n else 0) + (more[n] if n == needed else 0) for n in range(needed + 1)]
+        return found[needed]
 
 
 class FollowedArray(Followed):
@@ -458,7 +476,7 @@ class FollowedArray(Followed):
             return None
         return dict(enumerate(value[len(read) :], len(read)))
 
-    def next(self, left: list[int]) -> list[int]:
+    def next(self, left: list[int], n_read: int) -> list[int]:
         """As `Followed.next`."""
         return left[:1]
 
@@ -468,7 +486,7 @@ class FollowedArray(Followed):
             return self.writer.rules.skip(here, self.items[at])
         return self.write_without(at, refused, here)
 
-    def completions(self, left: list[int]) -> float:
+    def completions(self, left: list[int], n_read: int) -> float:
         """As `Followed.completions`."""
         found, product = 0.0, 1.0
         for at in [*left, len(self.schemas)]:

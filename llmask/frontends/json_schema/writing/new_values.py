@@ -146,9 +146,9 @@ def followed_part(context: Context, schemas: list[SchemaAt], path: Path) -> tupl
 
 def can_be_followed(layout: Layout) -> bool:
     """Whether known objects can be followed while one is read, see followed_objects.py."""
-    n_required = sum(entry.is_required for entry in layout.entries)
-    is_counted = layout.low > n_required or layout.high is not None
-    return not (layout.cells or is_counted or layout.asks_for_keys) and 0 < len(layout.entries) <= MOST_FOLLOWED
+    n_entries = len(layout.entries)
+    is_counted = layout.low > n_entries or (layout.high is not None and layout.high < n_entries)
+    return not (layout.cells or is_counted or layout.asks_for_keys) and 0 < n_entries <= MOST_FOLLOWED
 
 
 def _objects_are_open(context: Context, layout: Layout) -> bool:

@@ -14,7 +14,7 @@ from tests.reference.definition import read_mask
 
 LETTERS = "abx"
 TOKENS = [*LETTERS, "ab", "xa", "xx", "bxa", "abab", "xxxx", "bbxxxx", '"']
-_PARTS = ".*a .*a.b .*a.{3}b .*b.{4} .*[ab]x .*b.{2,3}a .*x.*b .*(?:xa|b.x) .+b{2} [ab]*x x*b"
+_PARTS = ".*a .*a.b .*a.{3}b .*b.{4} .*[ab]x .*b.{2,3}a .*x.*b .*(?:xa|b.x) .+b{2} [ab]*x x*b .*abx.* .*(?:ba){2}.*"
 PARTS = tuple(_PARTS.split())
 LONG = ["^(?=.*a.{64}b)(?=.*c.{64}d)(?=.*e.{64}f).*$", "^(?=.*[a-z].{64})(?=.*[A-Z].{64})(?=.*[0-9].{64}).*$"]
 

@@ -83,6 +83,10 @@ def following(compiler: llmask.Compiler, schema: dict[str, Any], text: str, orde
         (array_of("p", p={"type": "array", "items": PAIR, "maxItems": 1}), '{"p":[]},{"p":[', "{"),
         (array_of("p", p={"type": "array", "items": FLAG, "maxItems": 1}), '{"p":[]},{"p":[true]},{"p":[', "f"),
         (array_of(flag=FLAG), '{},{"flag":true}', ",]"),
+        (tags({**object_of(a=FLAG, b=FLAG, c=FLAG), "minProperties": 2}), '{"a":true', ","),
+        (tags({**object_of(a=FLAG, n=COUNT), "minProperties": 2}), '{"a":true,"n":0},{"a":true,"n":', "123456789"),
+        (tags({**object_of(a=FLAG, b={"const": 1}), "minProperties": 1}), '{"a":true},{"a":true', ","),
+        (tags({**object_of(a=FLAG), "minProperties": 1}), '{"a":true},{"a":false}', "]"),
         (array_of(flag=FLAG), '{},{"flag":true},{"flag":false}', "]"),
         (array_of(flag=FLAG, kind=KIND), '{"flag":true,', '"'),
         (lists_of(FLAG, FLAG), "[true,true],[true,", "f"),
@@ -205,6 +209,10 @@ def test_nothing_is_asked_for_as_long_as_a_member_can_tell(
         {"type": "array", "items": KIND, "uniqueItems": True, "maxItems": 2},
         {"type": "array", "items": FLAG, "uniqueItems": True},
         object_of("a", a={"type": "array", "items": {"enum": [1, 2, 3]}, "uniqueItems": True, "minItems": 1}),
+        {**object_of(a=FLAG, b={"const": 1}), "minProperties": 1},
+        {**object_of(a={"const": 0}, b={"const": 1}, c=FLAG), "minProperties": 2},
+        {**object_of("b", a=FLAG, b={"const": 1}, c={"const": 2}), "minProperties": 2},
+        object_of(a={**object_of(a=FLAG, b={"const": 1}), "minProperties": 1}, b={"const": 1}),
     ],
 )
 def test_every_array_of_a_small_world_can_be_ended(judge: Any, item: Any, order: str) -> None:
@@ -226,6 +234,8 @@ def some_item(rng: random.Random, depth: int = 0) -> dict[str, Any]:
     names = rng.sample(["a", "b", "ab"], rng.randint(1, 3))
     required = [name for name in names if rng.random() < 0.4]
     found = object_of(*required, **dict(zip(names, members, strict=False)))
+    if rng.random() < 0.4:
+        found["minProperties"] = rng.randint(1, len(names))
     return {"anyOf": [found, {"type": "null"}]} if depth and rng.random() < 0.3 else found
 
 
