@@ -43,7 +43,6 @@ class Engine(ABC):
     n_verified : verify only this number of schemas of MaskBench's sample; for engines that may take minutes a schema.
     kinds_of_whitespace : what `whitespace` may be.
     keeps_store : what one schema builds serves the next.
-    takes_patterns : it compiles regular expressions and lists of texts; else it refuses them.
     n_missing : masks that were not there when they were filled, where masks are built beside the model; else None.
     """
 
@@ -53,7 +52,6 @@ class Engine(ABC):
     n_verified: int | None = None
     kinds_of_whitespace: tuple[str, ...] = ("flexible", "compact")
     keeps_store = False
-    takes_patterns = True
     n_missing: int | None = None
 
     def __init__(self, whitespace: str, vocabulary_name: str = "llama3") -> None:

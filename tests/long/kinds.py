@@ -31,22 +31,19 @@ Case = tuple[str, Any, Any, Any]  # name, schema, a document, one with a fault
 INTEGER, STRING = {"type": "integer"}, {"type": "string"}
 
 
-def _object(name: str, schema: Any, **keywords: Any) -> Any:
-    return {"type": "object", "properties": {name: schema}, **keywords}
-
-
 def about_keys(n: int) -> Iterator[Case]:
     """Which keys are there, or what one says, tells n things apart."""
     last, closed = n - 1, {"additionalProperties": False}
     kinds = [{"properties": {"kind": {"pattern": f"^k{i}-"}}, "required": ["kind"]} for i in range(n)]
     several = {f"{'ab'[i % 2]}{i}": i for i in range(n)}
-    yield "closed, a key each", {"oneOf": [_object(f"k{i}", INTEGER, **closed) for i in range(n)]}, {f"k{last}": 1}, {}
+    each = [{"type": "object", "properties": {f"k{i}": INTEGER}, **closed} for i in range(n)]
+    yield "closed, a key each", {"oneOf": each}, {f"k{last}": 1}, {}
     yield "a pattern", {"type": "object", "oneOf": kinds}, {"kind": f"k{last}-x"}, {"kind": "x"}
     yield "a pattern, no type", {"oneOf": kinds}, {"kind": f"k{last}-x"}, 1
     for name, values in (("one schema", [INTEGER] * n), ("n schemas", [{"enum": [i, "x"]} for i in range(n)])):
         schema = {"type": "object", "patternProperties": {f"k{i}x": value for i, value in enumerate(values)}}
         yield f"patterns of keys, {name}", schema, {f"a k{i}x": i for i in range(n)}, {"k0x": None}
-    modes = [_object("mode", {"enum": [f"m{i}", f"n{i}"]}) for i in range(n)]
+    modes = [{"type": "object", "properties": {"mode": {"enum": [f"m{i}", f"n{i}"]}}} for i in range(n)]
     yield "optional enums", {"oneOf": modes}, {"mode": f"n{last}"}, {}
     either = [{"anyOf": [{"required": [f"a{i}"]}, {"required": [f"b{i}"]}]} for i in range(n)]
     yield "one of two keys, each", {"type": "object", "allOf": either}, several, dict(list(several.items())[1:])
@@ -93,6 +90,9 @@ def about_values(n: int) -> Iterator[Case]:
     schema = {"type": "array", "uniqueItems": True, "items": {"type": "object", "properties": free}}
     items = [{"p0": i // 9, "p3": "x", "p4": i % 9, "p14": 1} for i in range(n)]
     yield f"{n} objects of fifteen optional keys", schema, items, [*items, items[-1]]
+    for bounds in ({"minProperties": 2}, {"maxProperties": 3}):
+        counted = {**schema, "items": {**schema["items"], **bounds, "additionalProperties": False}}
+        yield f"{n} objects, {bounds}", counted, [dict([*one.items()][:3]) for one in items], [{"p0": 1}] * 2
     few = {"type": "array", "uniqueItems": True, "items": {"type": "integer", "minimum": 0, "maximum": n}}
     yield f"{n} of {n + 1} integers", few, [*range(n)], [*range(n), 0]
 
@@ -131,7 +131,9 @@ def row_of(tokenizer: llmask.Tokenizer, registry: Any, case: Case, order: str) -
     try:
         grammar = compiler.json_schema(schema, property_order=order, registry=registry)
         compiled = time.process_time() - started
-        text = json.dumps(document) if document is not None else _longest(grammar)
+        text = json.dumps(document)
+        if document is None:
+            text = max((grammar.sample(seed=seed, max_bytes=40_000) for seed in range(20)), key=len).decode()
         taken, is_valid = steps_ms(grammar, text)
         is_wrong = wrong is not None and accepts(grammar.matcher(), json.dumps(wrong))
     except llmask.LlmaskError as error:
@@ -143,10 +145,6 @@ def row_of(tokenizer: llmask.Tokenizer, registry: Any, case: Case, order: str) -
         "" if is_valid and not is_wrong else "a wrong document is taken" if is_valid else f"ends after {len(taken)}"
     )
     return [name, order, compiled, len(taken), sum(taken[:half]), sum(taken[half:]), max(taken), verdict]
-
-
-def _longest(grammar: llmask.CompiledGrammar) -> str:
-    return max((grammar.sample(seed=seed, max_bytes=40_000) for seed in range(20)), key=len).decode()
 
 
 def of_sentences(compiler: llmask.Compiler, order: str) -> list[Any]:

@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable
 from typing import Any
 
 import llmask
 from tests.long.corpora import Masks, real_tokenizer, schemas
 from tests.long.harness import Tally
+from tests.long.kinds import at_length
 from tests.long.subject import accepts
 
 WALKED = 40  # tokens of each grammar
@@ -89,23 +89,11 @@ def _strings(rng: random.Random, size: int) -> tuple[Any, str]:
     return {"items": {"type": "string", "maxLength": longest}}, "[" + ", ".join(f'"{text}"' for text in texts) + "]"
 
 
-def _objects(rng: random.Random, size: int) -> tuple[Any, str]:
-    values = {"type": ["integer", "string"], "maximum": 10**6, "pattern": "^[a-f]{0,40}$"}
-    keys = {f"key {i}": rng.choice((i, "fade" * (i % 10))) for i in range(size // 20)}
-    return {"type": "object", "additionalProperties": values}, json.dumps(keys)
-
-
-def _choices(rng: random.Random, size: int) -> tuple[Any, str]:
-    words = [f"word {i}" for i in range(rng.randint(2, 200))]
-    return {"items": {"enum": [*words, 1.5, None]}}, json.dumps(rng.choices([*words, None], k=size // 10))
-
-
-KINDS: tuple[Callable[[random.Random, int], tuple[Any, str]], ...] = (_strings, _objects, _choices)
-
-
 def _read_long(tally: Tally, compiler: llmask.Compiler, rng: random.Random) -> None:
     """One text, at once and token by token."""
-    schema, text = rng.choice(KINDS)(rng, rng.randint(LEAST_CHARACTERS, MOST_CHARACTERS))
+    size = rng.randint(LEAST_CHARACTERS, MOST_CHARACTERS)
+    others = [(schema, json.dumps(document)) for _, schema, document, _ in at_length(size // 1000)]
+    schema, text = rng.choice([_strings(rng, size), *others])
     if rng.random() < 0.5:
         place = rng.randrange(len(text))
         text = text[:place] + rng.choice('"x,1\\') + text[place + 1 :]

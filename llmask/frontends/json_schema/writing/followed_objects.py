@@ -6,7 +6,7 @@ one may still become (`Rules.follow_guard`): those that have the members which w
 these, and almost always that is what is written anyway; what leads to no other value is left out:
 
     completions(R)    how many values can come of the members R that are left: of an object for each the number of its
-                      values, and one more if it may be absent; without those that have too few members
+                      values, and one more if it may be absent; without those that have too few or many members
     value v of e      is left out if completions(R without e) of the known values have it: all that can come are known
     "}" and ","       where the value is known as it is; where no key is left that has a value
     nothing is left   the member before is refused at its last byte: it can go on, or its rule leaves it out
@@ -16,6 +16,7 @@ has one value fewer for each item before it.
 
 A member that is an object or array of this kind is followed in the same way within the whole value, its root, where all
 other members are there that could tell. Then no value of it is left out beforehand. What is left around it counts, too.
+Where `maxProperties` leaves no room for a member that could tell, known values are always asked for.
 
     any order   choose -key i [add i]-> . -":"-> . -value-> done -[follow]-> after
                 after -","-> choose    after -"}"-> end, if the required ones are there
@@ -78,12 +79,12 @@ class Followed(ABC):
     parts : by member, what can be followed of it, and its other values.
     inner : by member, the rule in which it is followed, and the guard of its calls.
     done : by member, the state after its value.
-    least : members of an object that are needed, whatever they are.
+    least, most : how many members an object may have; where `most` is bounded known values are always followed.
     """
 
     kind: type
     required: list[int]
-    least = 0
+    least, most = 0, inf
 
     def __init__(
         self,
@@ -120,6 +121,8 @@ class Followed(ABC):
 
     def asks(self, first: int = 0) -> bool:
         """Whether known values are followed where members from `first` on may come: little can tell them apart then."""
+        if self.most != inf:
+            return True
         return not any(at >= first for at in self.open_members) and sum(at >= first for at in self.endless) <= 1
 
     def follow(self, here: StateId, target: StateId, first: int, may_close: bool = True) -> None:
@@ -135,7 +138,7 @@ class Followed(ABC):
                 return target
             return self._state_for(values, target, first, may_close)
 
-        members = (self.open_members, self.endless) if self.is_any_order else ((), ())
+        members = (self.open_members, self.endless) if self.is_any_order and self.most == inf else ((), ())
         self.writer.rules.skip(here, target, self.writer.rules.follow_guard(len(self.writer.following), *members))
         self.writer.following.append(following)
 
@@ -143,6 +146,7 @@ class Followed(ABC):
         """Write a value of a member; known ones are followed in it where all others are there that could tell."""
         (followed, scalars), endless = self.parts[at], [*self.open_members, *self.endless]
         others = [other for other in endless if other != at and (self.is_any_order or other > at)]
+        others = others if self.most == inf else []  # there may be no room for them
         if not followed or (others and not self.is_any_order):
             return self.place(self.schemas[at], value, self.done[at])
         writer = self.writer
@@ -324,13 +328,14 @@ class FollowedObject(CountedObject, Followed):
         writer: Writer,
         entries: list[Entry],
         low: int,
+        high: int | None,
         is_any_order: bool,
         path: Path,
         span: Span,
         root: Followed | None,
     ) -> None:
-        CountedObject.__init__(self, writer, entries, [], low, None, is_any_order, path, span)
-        self.least = low
+        CountedObject.__init__(self, writer, entries, [], low, high, is_any_order, path, span)
+        self.least, self.most = low, inf if high is None else high
         schemas = [entry.schemas for entry in entries]
         Followed.__init__(self, writer, schemas, is_any_order, path, self.span, root, span.rule)
         self.number_of = {entry.name: at for at, entry in enumerate(entries)}
@@ -388,9 +393,12 @@ class FollowedObject(CountedObject, Followed):
 
     def next(self, left: list[int], n_read: int) -> list[int]:
         """As `Followed.next`."""
+        required = [at for at in left if at in self.required]
+        room = self.most - n_read - len(required)
+        left = [at for at in left if room > 0 or at in required]
         if self.is_any_order:
             return left
-        first = min((at for at in left if at in self.required), default=len(self.schemas))
+        first = min(required, default=len(self.schemas))
         return [at for n, at in enumerate(left) if at <= first and n_read + len(left) - n >= self.least]
 
     def write_choice(self, at: int, refused: dict[Any, Any], here: StateId) -> None:
@@ -407,14 +415,17 @@ class FollowedObject(CountedObject, Followed):
     def completions(self, left: list[int], n_read: int) -> float:
         """As `Followed.completions`."""
         needed = max(self.least - n_read, 0)
-        found = [1.0] + [0.0] * needed  # by how many members came, those beyond the needed ones are not counted
+        n_counted = int(needed if self.most == inf else min(self.most - n_read, len(left)))
+        found = [1.0] + [0.0] * n_counted  # by how many members came; those beyond are not counted, or cannot come
         for at in left:
             values = self.values_of(at)
             n_values = inf if values is None else len(values)
-            more = [one and one * n_values for one in found] if n_values else [0.0] * (needed + 1)
-            kept = found if at not in self.required else [0.0] * (needed + 1)
-            found = [kept[n] + (more[n - 1] if n else 0) + (more[n] if n == needed else 0) for n in range(needed + 1)]
-        return found[needed]
+            more = [one and n_values and one * n_values for one in found]
+            found = (
+                [0.0, *more[:-1]] if at in self.required else [a + b for a, b in zip(found, [0.0, *more], strict=False)]
+            )
+            found[n_counted] += more[n_counted] if self.most == inf else 0
+        return sum(found[needed:])
 
 
 class FollowedArray(Followed):

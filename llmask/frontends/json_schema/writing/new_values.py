@@ -36,6 +36,7 @@ MOST_ALTERNATIVES = 8
 MOST_ITEMS = 64  # of an array that is followed: each is written
 MOST_SCALARS = 1024  # where none of them is an object or array
 MOST_FOLLOWED = 500  # members of an object that is followed
+MOST_COUNTED = 64  # where maxProperties counts them
 MOST_VALUES = 64  # of a required member, to see that it has one
 
 
@@ -147,8 +148,8 @@ def followed_part(context: Context, schemas: list[SchemaAt], path: Path) -> tupl
 def can_be_followed(layout: Layout) -> bool:
     """Whether known objects can be followed while one is read, see followed_objects.py."""
     n_entries = len(layout.entries)
-    is_counted = layout.low > n_entries or (layout.high is not None and layout.high < n_entries)
-    return not (layout.cells or is_counted or layout.asks_for_keys) and 0 < n_entries <= MOST_FOLLOWED
+    most = MOST_FOLLOWED if layout.high is None or layout.high >= n_entries else MOST_COUNTED
+    return not (layout.cells or layout.asks_for_keys) and max(layout.low, 1) <= n_entries <= most
 
 
 def _objects_are_open(context: Context, layout: Layout) -> bool:

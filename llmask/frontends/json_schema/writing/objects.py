@@ -96,7 +96,7 @@ def _emit_layout(writer: Writer, layout: Layout, path: Path, span: Span, roots: 
         return writer.nothing(f"minProperties is {low}, but only {len(entries)} keys are allowed", path, help)
     is_any_order = len(entries) + (len(cells) > 0) > 1 and _is_any_order(writer, len(entries), path)
     if roots:
-        return FollowedObject(writer, entries, low, is_any_order, path, span, roots[0]).write()
+        return FollowedObject(writer, entries, low, high, is_any_order, path, span, roots[0]).write()
     is_tracked = writer.options.unique_keys and bool(cells)
     if is_any_order or high is not None or low > 1 or is_tracked or any(cell.parts for cell in cells):
         return CountedObject(writer, entries, cells, low, high, is_any_order, path, span).write()

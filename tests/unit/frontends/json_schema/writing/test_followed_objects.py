@@ -87,6 +87,7 @@ def following(compiler: llmask.Compiler, schema: dict[str, Any], text: str, orde
         (tags({**object_of(a=FLAG, n=COUNT), "minProperties": 2}), '{"a":true,"n":0},{"a":true,"n":', "123456789"),
         (tags({**object_of(a=FLAG, b={"const": 1}), "minProperties": 1}), '{"a":true},{"a":true', ","),
         (tags({**object_of(a=FLAG), "minProperties": 1}), '{"a":true},{"a":false}', "]"),
+        (tags({**object_of(a=FLAG, n=COUNT), "maxProperties": 1}), '{"a":true},{"n":0},{"n":', "123456789"),
         (array_of(flag=FLAG), '{},{"flag":true},{"flag":false}', "]"),
         (array_of(flag=FLAG, kind=KIND), '{"flag":true,', '"'),
         (lists_of(FLAG, FLAG), "[true,true],[true,", "f"),
@@ -213,6 +214,10 @@ def test_nothing_is_asked_for_as_long_as_a_member_can_tell(
         {**object_of(a={"const": 0}, b={"const": 1}, c=FLAG), "minProperties": 2},
         {**object_of("b", a=FLAG, b={"const": 1}, c={"const": 2}), "minProperties": 2},
         object_of(a={**object_of(a=FLAG, b={"const": 1}), "minProperties": 1}, b={"const": 1}),
+        {**object_of(a=FLAG, b={"const": 1}), "minProperties": 1, "maxProperties": 1},
+        {**object_of(a={"const": 0}, b={"const": 1}, c=FLAG), "maxProperties": 2},
+        {**object_of("c", a=FLAG, b={"const": 1}, c={"const": 2}), "maxProperties": 2},
+        {**object_of(a=FLAG, b={"const": 1}, c={"const": 2}), "minProperties": 2, "maxProperties": 2},
     ],
 )
 def test_every_array_of_a_small_world_can_be_ended(judge: Any, item: Any, order: str) -> None:
@@ -234,8 +239,10 @@ def some_item(rng: random.Random, depth: int = 0) -> dict[str, Any]:
     names = rng.sample(["a", "b", "ab"], rng.randint(1, 3))
     required = [name for name in names if rng.random() < 0.4]
     found = object_of(*required, **dict(zip(names, members, strict=False)))
-    if rng.random() < 0.4:
-        found["minProperties"] = rng.randint(1, len(names))
+    if rng.random() < 0.6:
+        low, high = sorted(rng.choices(range(max(len(required), 1), 4), k=2))
+        found |= rng.choice([{"minProperties": min(low, len(names))}, {"maxProperties": high}, {}])
+        found |= rng.choice([{"minProperties": min(low, len(names)), "maxProperties": high}, {}])
     return {"anyOf": [found, {"type": "null"}]} if depth and rng.random() < 0.3 else found
 
 

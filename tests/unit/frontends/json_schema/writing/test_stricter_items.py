@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 import llmask
-from llmask.frontends.json_schema.writing import translation
+from llmask.frontends.json_schema.writing import new_values, translation
 from llmask.work import metered
 from tests.reference.definition import read_mask
 
@@ -36,7 +36,7 @@ SMALL: dict[str, Any] = {
         "properties": {"a": {"type": "string"}, "b": {"type": "integer"}, "c": {"enum": [1, 2]}},
         "required": ["c"],
         "additionalProperties": False,
-        "minProperties": 2,  # known objects are followed only where the number of keys does not count
+        "minProperties": 2,
     },
 }
 
@@ -58,12 +58,18 @@ def test_a_document_of_many_objects_in_any_order_never_meets_a_limit(default_tok
 
 
 @pytest.fixture
+def not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No known objects are followed, so that rules without these are written."""
+    monkeypatch.setattr(new_values, "MOST_FOLLOWED", 0)
+
+
+@pytest.fixture
 def always_stricter(monkeypatch: pytest.MonkeyPatch) -> None:
     """No work at all for the exact rules, so that the stricter one stands in wherever there is one."""
     monkeypatch.setattr(translation, "VARIANT_SHARE", 10**9)
 
 
-@pytest.mark.usefixtures("always_stricter")
+@pytest.mark.usefixtures("always_stricter", "not_followed")
 @pytest.mark.parametrize("order", ["schema", "any"])
 def test_what_the_stricter_rule_allows_is_valid_and_can_be_ended(tiny_tokenizer: Any, scaled: Any, order: str) -> None:
     grammar = llmask.Compiler(tiny_tokenizer).json_schema(SMALL, property_order=order, whitespace="compact")
@@ -84,7 +90,7 @@ def test_what_the_stricter_rule_allows_is_valid_and_can_be_ended(tiny_tokenizer:
     assert longest > 2
 
 
-@pytest.mark.usefixtures("always_stricter")
+@pytest.mark.usefixtures("always_stricter", "not_followed")
 def test_it_refuses_what_differs_in_no_certain_property_and_takes_the_rest(tiny_tokenizer: Any) -> None:
     grammar = llmask.Compiler(tiny_tokenizer).json_schema(SMALL, property_order="any")
     matcher = grammar.matcher()
@@ -148,6 +154,7 @@ def test_items_of_every_type_differ_and_can_be_ended(
         judge.validate(json.loads(matcher.text()))
 
 
+@pytest.mark.usefixtures("not_followed")
 def test_a_step_with_little_work_left_does_not_make_later_ones_stricter(tiny_tokenizer: Any) -> None:
     compiler = llmask.Compiler(tiny_tokenizer, cache_bytes=0)
     n_limits = 0
