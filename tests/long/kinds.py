@@ -172,8 +172,8 @@ def of_sentences(compiler: llmask.Compiler, order: str) -> list[Any]:
 
 def _registry(files: dict[str, Any]) -> Any:
     """The schemas by their names, and by those of their files beside these, for references from one to another."""
-    named = [(name, schema) for schema in files.values() if (name := schema.get("$id"))]
-    named += [(urljoin(schema["$id"], name), schema) for name, schema in files.items() if "$id" in schema]
+    has_name = {file: schema for file, schema in files.items() if "$id" in schema}
+    named = [(urljoin(schema["$id"], name), schema) for file, schema in has_name.items() for name in ("", file)]
     specification = needed("referencing.jsonschema").DRAFT202012
     return needed("referencing").Registry().with_contents(named, default_specification=specification)
 

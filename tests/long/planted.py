@@ -29,7 +29,6 @@ TURNED = {
     ">>": "<<", "<<": ">>",
 }  # fmt: skip
 OPERATOR = re.compile(r"\W*?(<<|>>|[<>=!]=|[<>+-]|\band\b|\bor\b)\W*$")
-ALL = ["--ignore=tests/house"]  # which compares libraries with sources
 
 
 def faults_of(path: Path) -> Iterator[tuple[int, int, int, str]]:
@@ -57,7 +56,7 @@ def run(root: Path, *words: str) -> tuple[int, str]:
     environment["PYTHONPATH"] = str(root)
     command = [sys.executable, "-m", *words]
     try:
-        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, errors="replace", timeout=900)
+        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, errors="replace", timeout=600)
     except subprocess.TimeoutExpired:
         return 1, "no end"
     lines = done.stdout.splitlines() or [""]
@@ -65,9 +64,15 @@ def run(root: Path, *words: str) -> tuple[int, str]:
 
 
 def found_by(root: Path) -> str:
-    """What finds the fault in a clone."""
-    for what, words in (("building", ["llmask.prebuilt.build"]), ("smoke", ["tests/smoke"]), ("README", ALL)):
-        code, said = run(root, *(words if what == "building" else ["pytest", "-q", "-x", *words]))
+    """What finds the fault in a clone; tests/house compares libraries with sources."""
+    tests = ["pytest", "-q", "-x"]
+    runs = {
+        "building": ["llmask.prebuilt.build"],
+        "smoke": [*tests, "tests/smoke"],
+        "README": [*tests, "--ignore=tests/house"],
+    }
+    for what, words in runs.items():
+        code, said = run(root, *words)
         if code != 0:
             return f"{what}: {said}"
     return "nothing"
@@ -88,19 +93,16 @@ def main(options: argparse.Namespace) -> int:
         build = root / "llmask/prebuilt/build.py"  # of the libraries the one that runs here is enough
         others = "aarch64" if platform.machine() == "x86_64" else "x86_64"
         build.write_text(re.sub(rf'    "linux-{others}".*\n', "", build.read_text(encoding="utf-8")), encoding="utf-8")
-        files = sorted((root / "llmask/kernels").rglob("*.py"))
-        chosen = [(path, faults) for path in files if (faults := list(faults_of(path)))]
-        for path, faults in rng.sample(chosen, options.size):
+        found_in = {path: faults for path in (root / "llmask/kernels").rglob("*.py") if (faults := [*faults_of(path)])}
+        for path, faults in rng.sample(sorted(found_in.items()), options.size):
             line, begin, end, turned = rng.choice(faults)
-            text = path.read_text(encoding="utf-8")
-            lines = text.splitlines()
+            lines = (text := path.read_text(encoding="utf-8")).splitlines()
             before = lines[line]
             lines[line] = before[:begin] + turned + before[end:]
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
             found = found_by(root)
             path.write_text(text, encoding="utf-8")
             counts[found.split(":")[0]] += 1
-            place = f"{path.relative_to(root)}:{line + 1}:{begin}"
-            print(f"{place}: {before.strip()} | {turned} | {found}", flush=True)
+            print(f"{path.relative_to(root)}:{line + 1}:{begin}: {before.strip()} | {turned} | {found}", flush=True)
     print(dict(counts))
     return int(counts["nothing"] > 0)

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 import llmask
-from bench.scaling.resident import resident_mib
 from llmask.work import metered
 from tests.generators.damaged_grammars import DRAW
 from tests.long.corpora import Masks, real_tokenizer, schemas
 from tests.long.harness import HANG_SECONDS, Tally
+from tests.long.workers import resident_mib
 
 N_THREADS = 2
 LIVE = 16  # sequences of a thread

@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 import llmask
-from bench.scaling.resident import resident_mib
 from llmask.store.lock import Waits
 from tests.long.corpora import Masks, real_tokenizer, schemas
 from tests.long.harness import Tally
 from tests.long.strange_inputs import hostile_source
+from tests.long.workers import resident_mib
 
 STEPS = 30  # of a hostile input
 SEQUENCES = 64  # healthy ones

@@ -7,6 +7,8 @@ In: a function that makes the handler, requests. Out: `Reply`s. Cost: that of th
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import multiprocessing
 import resource
 import time
@@ -33,10 +35,22 @@ def limit_memory(n_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
 
 
+def resident_mib() -> float:
+    """MiB in memory now; freed memory that the allocator keeps is given back to the system first."""
+    gc.collect()
+    if hasattr(ctypes.CDLL(None), "malloc_trim"):
+        ctypes.CDLL(None).malloc_trim(0)
+    return _memory_bytes(1) / 2**20
+
+
 def address_space() -> int:
     """Bytes of address space that this process has now."""
+    return _memory_bytes(0)
+
+
+def _memory_bytes(field: int) -> int:
     with open("/proc/self/statm") as fields:
-        return int(fields.read().split()[0]) * resource.getpagesize()
+        return int(fields.read().split()[field]) * resource.getpagesize()
 
 
 def _serve(connection: Connection, make: Make, arguments: tuple[Any, ...]) -> None:

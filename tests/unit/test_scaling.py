@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.scaling.resident import resident_mib
 from bench.scaling.results import Plot, Result, Table, Target
 from bench.scaling.run import STUDIES
+from tests.long.workers import resident_mib
 
 
 def test_every_study_has_a_module_with_a_function() -> None:
