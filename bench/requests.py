@@ -258,7 +258,7 @@ def table(found: dict[int, dict[str, Run]]) -> str:
                 f"| {live} | {name} | {counts} | {a_request} | {compiling:,.2f} "
                 f"| {said['a token us']:,.1f} | {said['with ahead us']:,.1f} | {a_step} "
                 f"| {n_long / n:.1%} | {n_late / n:.1%} "
-                f"| {f'{sum(missing) / len(missing):.1%}' if missing else '-'} |"
+                f"| {f'{sum(missing) / len(missing):.3%}' if missing else '-'} |"
             )
     return "\n".join(lines)
 
