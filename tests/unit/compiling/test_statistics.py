@@ -94,6 +94,7 @@ def test_sequences_that_met_a_limit_are_counted(tiny_tokenizer: Any) -> None:
 
 def test_variants_that_are_stricter_are_counted(tiny_tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("llmask.frontends.json_schema.writing.translation.VARIANT_SHARE", 10**9)
+    monkeypatch.setattr("llmask.frontends.json_schema.writing.new_values.MOST_FOLLOWED", 0)
     grammar = llmask.Compiler(tiny_tokenizer).json_schema(SMALL, property_order="any")
     grammar.matcher().accept_bytes(b'[{"a": "x", "c": 1}, {"a": "y", "c": 1}]')
     assert grammar.statistics()["stricter"] > 0
