@@ -547,8 +547,8 @@ class Sequence:
         """Replay the next n tokens in other tables, and read these from there on if no token is left."""
         if self.moved is None or self.moved[0] is not generation:
             self.moved = generation, History()
-        old, history, brought = self.generation, self.moved[1], 0
-        left = self.history.since(len(history))
+        old, kept, history, brought = self.generation, self.history, self.moved[1], 0
+        left = kept.since(len(history))
         end = known_end(self) if len(left) <= n else None
         try:
             last = history.last_configuration()
@@ -572,7 +572,7 @@ class Sequence:
                 self._enter(old, old.start)
                 self._settle()
         except BaseException:
-            self.moved = None
+            self.history, self.moved = kept, None
             self._enter(old, old.start)
             self._settle()
             raise

@@ -421,9 +421,8 @@ class FollowedObject(CountedObject, Followed):
             values = self.values_of(at)
             n_values = inf if values is None else len(values)
             more = [one and n_values and one * n_values for one in found]
-            found = (
-                [0.0, *more[:-1]] if at in self.required else [a + b for a, b in zip(found, [0.0, *more], strict=False)]
-            )
+            without = [0.0] * len(found) if at in self.required else found
+            found = [one + other for one, other in zip(without, [0.0, *more], strict=False)]
             found[n_counted] += more[n_counted] if self.most == inf else 0
         return sum(found[needed:])
 
