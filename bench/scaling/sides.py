@@ -115,12 +115,6 @@ class LlguidanceSide(Side):
         try:
             plain = schema if isinstance(schema, dict) else ({} if schema else {"not": {}})
             grammar = self.module.LLMatcher.grammar_from_json_schema(plain, overrides={"whitespace_flexible": True})
-        except ValueError as error:
-            raise Refused(str(error)) from error
-        return self._matcher(grammar)
-
-    def _matcher(self, grammar: str) -> Any:
-        try:
             matcher = self.module.LLMatcher(self.tokenizer, grammar, log_level=0)
         except ValueError as error:
             raise Refused(str(error)) from error

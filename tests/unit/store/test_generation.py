@@ -7,6 +7,7 @@ import random
 import weakref
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -123,6 +124,17 @@ def test_a_long_sequence_moves_in_many_steps(tiny_tokenizer: Any, monkeypatch: A
         n_replayed.append(0)
     assert sum(n_replayed) == len(matcher.tokens) - 1 > 1_000
     assert max(n_replayed) == sequence.MOVED_TOKENS
+
+
+def test_an_interrupt_at_the_end_of_a_move_changes_nothing(grammar: Any, monkeypatch: Any) -> None:
+    grammar.matcher().accept_bytes(b'[[[], {"b": []}]]')  # so that configurations have other numbers
+    matcher = grammar.matcher()
+    matcher.accept_bytes(b'[{"a":')
+    monkeypatch.setattr(sequence, "keep_end", mock.Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        matcher._sequence.move(grammar._loaded.new_generation())
+    matcher.accept_bytes(b"[]}]")
+    assert matcher.is_accepting()
 
 
 def test_many_long_sequences_get_the_room_that_they_need(grammar: Any, rng: random.Random) -> None:
