@@ -33,6 +33,7 @@ from .kernels.tables.grammar_layout import GRAMMAR
 from .kernels.tables.kinds import MaskKind
 from .kernels.tables.store_layout import STORE
 from .kernels.values.called_rules import FIRST_WORD, NO_TEXTS, SIZE, TEXTS_OF_SET, UNKNOWN_TEXT
+from .kernels.values.json_values import WHOLE
 from .kernels.values.parse_states import FIRST_TRACKED, NO_TRANSCRIPT, VALUE_START
 from .matching.matcher import Matcher
 from .matching.sequence import Sequence
@@ -365,9 +366,11 @@ class _Reader:
         while transcript != NO_TRANSCRIPT:
             entry = self.table.view.transcripts.entries[transcript - 1]
             if entry.key < VALUE_START:
-                found.append(entry.key)
+                found.append(bytes([entry.key]))
+            elif entry.key >= WHOLE:
+                found.append(self.generation.text_of(entry.key - WHOLE))
             transcript = entry.high
-        return bytes(reversed(found))
+        return b"".join(reversed(found))
 
     # --- lexer states, configurations
 

@@ -82,7 +82,7 @@ def about_values(n: int) -> Iterator[Case]:
         ("strings", STRING, "a text of {}".format), ("names", {"enum": names}, lambda i: names[i % len(names)]),
         ("integers", INTEGER, int),
     ):  # fmt: skip
-        for levels, n_items in ((0, n), (1, 3), (1, 6), (2, 3), (2, 6), (3, 3))[:n]:
+        for levels, n_items in ((0, n), (1, 3), (1, 6), (2, 3), (2, 6), (3, 3), (4, 1), (4, 3))[: 2 + n // 16]:
             items = _unequal(levels, n_items, value)
             case = f"{n_items} of {levels} levels, {what}" if levels else f"{n} {what}"
             yield case, _lists(levels, scalar), items, [*items, copy.deepcopy(items[0])]

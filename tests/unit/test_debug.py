@@ -165,6 +165,9 @@ def test_what_is_recorded_is_shown(byte_tokenizer: Any) -> None:
     found = debug.configuration(matcher)
     assert found.recorded == b'"'
     assert {item.parameter for _, item in found.row.waits} == {"set {'\"a\"'}", ""}
+    matcher = llmask.Compiler(byte_tokenizer).json_schema({**schema, "items": {**schema, "items": {}}}).matcher()
+    matcher.accept_bytes(b'[["\\u0061" ,"b"')  # of a value that ended the number is kept, not how it was written
+    assert debug.configuration(matcher).recorded == b'["a","b"'
 
 
 def test_members_of_a_set_are_shown(byte_tokenizer: Any) -> None:

@@ -1,7 +1,7 @@
 """Steps of grammars that track values: what the Earley step does to transcripts.
 
     nothing tracked    the row after; a transcript begins where a tracked value does
-    a value tracked    the row after, with the transcript as far as the value goes on there
+    a value tracked    the row after, with the transcript, in which a value that ended is one symbol
 
 Almost all steps do not depend on the transcript, so the step of the *untracked row*, the row for every transcript at
 once, is made first and shared. In it a tracked value that is complete has UNKNOWN_TEXT. This is also how masks are
@@ -55,6 +55,7 @@ def tracked_goto(store, grammar, parse_state, scanned):
     transcript = transcript_of(grammar, parse_state)
     if target >= MAY_REPEAT:
         target = _step_with(store, grammar, row, scanned, transcript)
+        transcript = grammar.transcript_after
     if target >= 0:
         target = parse_state_at(grammar, target, transcript)
     if has_stopped(store, grammar):
@@ -84,7 +85,7 @@ def _untracked_step(store, grammar, row, scanned):
 @inline
 def _step_with(store, grammar, row, scanned, transcript):
     """The Earley step with a transcript or UNKNOWN_TRANSCRIPT; `depends` has what it could not know."""
-    grammar.step_transcript = transcript
+    grammar.step_transcript = grammar.transcript_after = transcript
     grammar.depends = 0
     return row_after(store, grammar, row, scanned)
 

@@ -30,7 +30,7 @@ from ..values.called_rules import (
     without_texts,
 )
 from ..values.json_values import read_beginning
-from ..values.parse_states import FIRST_TRACKED, MOST_ROWS, read_text
+from ..values.parse_states import FIRST_TRACKED, MOST_ROWS, read_text, with_value
 from ..values.texts import plain_text, text_number
 from .guards import is_decided, is_followed
 from .items import add_item, edges_of
@@ -59,6 +59,7 @@ def take_value(grammar, edge, number, origin, began):
             return
     else:
         text = text_number(grammar, read_text(grammar, grammar.step_transcript, began))
+        grammar.transcript_after = with_value(grammar, grammar.step_transcript, began, text)
     if is_again:
         if has_text(grammar, number, text):
             add_item(grammar, grammar.edges[edge].target, number, origin, 0)

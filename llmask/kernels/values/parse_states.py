@@ -4,22 +4,24 @@ A run may remember the texts of values (uniqueItems), so the bytes of such a val
 
     transcript   node of a trie over symbols, 0 = nothing is tracked: (transcript before, symbol) -> transcript
     symbol       a byte, or VALUE_START + row where a tracked value begins in `row`, so that nested values find their
-                 own start: no later row inside the value is the same, as its kernel names this one as an origin
+                 own start: no later row inside the value is the same, as its kernel names this one as an origin;
+                 or WHOLE + number of the text of a JSON value that ended, in place of its start and bytes
 
-Bytes of the ignored lexeme are left out. Parse states from FIRST_TRACKED on are entries of `parse_states`, (row,
-transcript). Rows stay shared, as they do not know the transcript: a row says whether a tracked value begins or goes on
-there (parser/rows.py), and where none does, the parse state is the row's own number and costs nothing. Readers without
-the lock may follow both: see interning.py.
+So an outer value, which is read again for every token, grows by its members, not by what is in them. Bytes of the
+ignored lexeme are left out. Parse states from FIRST_TRACKED on are entries of `parse_states`, (row, transcript). Rows
+stay shared, as they do not know the transcript: a row says whether a tracked value begins or goes on there
+(parser/rows.py), and where none does, the parse state is the row's own number and costs nothing. Readers without the
+lock may follow both: see interning.py.
 
 In: a grammar's table, parse states, bytes. Out: parse states, texts. Cost: nothing in rows; a known byte of a value
-0.1 us, a byte of a text 5 ns.
+0.1 us, a symbol of a text 5 ns.
 """
 
 from ..machine.jit import inline, kernel
 from ..tables.int_lists import put
 from ..tables.interning import MISSING, map_get, map_key, map_put
 from ..tables.memory import LIMIT_BYTES, exceed, reserve, spend
-from .json_values import list_begun
+from .json_values import CLOSE_ARRAY, CLOSE_OBJECT, QUOTE, WHOLE, list_begun
 
 NO_TRANSCRIPT = 0
 VALUE_START = 256
@@ -45,9 +47,30 @@ def with_value_start(grammar, transcript, row):
     return transcript_with(grammar, transcript, VALUE_START + row)
 
 
+@kernel
+def with_value(grammar, transcript, row, text):
+    """The transcript in which the value that began in `row` and ends is one symbol.
+
+    A number or a literal, which have no last byte of their own, stays as it is: it is short.
+    """
+    last = _last_symbol(grammar, transcript)
+    if grammar.is_json == 0 or not (last == QUOTE or last == CLOSE_ARRAY or last == CLOSE_OBJECT):
+        return transcript
+    start = transcript
+    while _last_symbol(grammar, start) != VALUE_START + row:
+        start = transcript_before(grammar, start)
+    return transcript_with(grammar, transcript_before(grammar, start), WHOLE + text)
+
+
 @inline
 def _last_symbol(grammar, transcript):
     return map_key(grammar.transcripts, transcript - 1) & 0xFFFFFFFF
+
+
+@inline
+def _is_read(symbol):
+    """Whether a symbol belongs to the text: a byte, or a value."""
+    return symbol < VALUE_START or symbol >= WHOLE
 
 
 @inline
@@ -59,7 +82,7 @@ def transcript_before(grammar, transcript):
 @inline
 def value_start_before(grammar, transcript):
     """The newest transcript from this one on back that ends where a value starts, or NO_TRANSCRIPT."""
-    while transcript != NO_TRANSCRIPT and _last_symbol(grammar, transcript) < VALUE_START:
+    while transcript != NO_TRANSCRIPT and _is_read(_last_symbol(grammar, transcript)):
         transcript = transcript_before(grammar, transcript)
     return transcript
 
@@ -72,22 +95,22 @@ def row_of_value_start(grammar, transcript):
 
 @kernel
 def read_text(grammar, transcript, row):
-    """Write the bytes since the newest value that started in `row` to `text`; returns how many."""
+    """Write the symbols since the newest value that started in `row` to `text`; returns how many."""
     n = 0
     start = transcript
     while start != NO_TRANSCRIPT:
         symbol = _last_symbol(grammar, start)
         if symbol == VALUE_START + row:
             break
-        if symbol < VALUE_START:
+        if _is_read(symbol):
             n += 1
         start = transcript_before(grammar, start)
     spend(grammar, 1 + n)
     text = reserve(grammar.text, n + 1)
     at = n
-    while transcript != start:  # from the last byte to the first
+    while transcript != start:  # from the last symbol to the first
         symbol = _last_symbol(grammar, transcript)
-        if symbol < VALUE_START:
+        if _is_read(symbol):
             at -= 1
             text[at] = symbol
         transcript = transcript_before(grammar, transcript)
@@ -121,7 +144,7 @@ def list_open_starts(grammar, transcript):
     for k in range(n):
         start = grammar.close_values[k]
         while at != start:
-            position -= 1 if _last_symbol(grammar, at) < VALUE_START else 0
+            position -= 1 if _is_read(_last_symbol(grammar, at)) else 0
             at = transcript_before(grammar, at)
         while n_begun > 0 and grammar.value_stack[n_begun - 1] > position:
             n_begun -= 1

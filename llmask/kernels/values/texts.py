@@ -6,7 +6,7 @@ before texts are compared:
     \/ and \uXXXX           the character itself in UTF-8; surrogates in pairs
     \" \\ \b \f \n \r \t    stay, and are written for the same characters spelled \uXXXX
     other controls         \u00xx, in small letters
-    anything else          stays
+    anything else          stays, and so does the number of a value that was read before
 
 No form is longer than its spelling. Numbers, arrays and objects are compared as values (json_values.py).
 
