@@ -8,6 +8,7 @@ In: token and configuration pairs. Cost: 8 bytes a token; push 0.1 us; fork abou
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Iterator
 
@@ -63,13 +64,16 @@ class History:
         """All tokens, oldest first."""
         return self.since(0)
 
-    def since(self, position: int) -> list[int]:
-        """The tokens from a position on, oldest first."""
+    def since(self, position: int, n: int = sys.maxsize) -> list[int]:
+        """The tokens from a position on, at most n of them, oldest first."""
+        first, last = position // CHUNK, (position + n) // CHUNK
         tokens: list[int] = []
-        for chunk, _ in self._chunks[position // CHUNK :]:
+        for chunk, _ in self._chunks[first : last + 1]:
             tokens.extend(chunk)
-        tokens.extend(self._tail_tokens)
-        return tokens[position - min(position // CHUNK, len(self._chunks)) * CHUNK :]
+        if last >= len(self._chunks):
+            tokens.extend(self._tail_tokens)
+        begin = position - min(first, len(self._chunks)) * CHUNK
+        return tokens[begin : begin + n]
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Tokens, each with the configuration after it, oldest first."""

@@ -548,12 +548,13 @@ class Sequence:
         if self.moved is None or self.moved[0] is not generation:
             self.moved = generation, History()
         old, kept, history, brought = self.generation, self.history, self.moved[1], 0
-        left = kept.since(len(history))
-        end = known_end(self) if len(left) <= n else None
+        left = kept.since(len(history), n)
+        is_last = len(history) + len(left) == len(kept)
+        end = known_end(self) if is_last else None
         try:
             last = history.last_configuration()
             self._enter(generation, generation.start if last is None else last)
-            for position, token in enumerate(left[:n], len(history)):
+            for position, token in enumerate(left, len(history)):
                 with self.store.lock:  # for one token: others need not wait for a long document
                     before = generation.table.bytes_used
                     reached = self._reached(token, position)
@@ -564,7 +565,7 @@ class Sequence:
                 history.push(token, reached)
                 self.cell[CELL_CONFIGURATION] = reached
             generation.bring(brought)
-            if len(left) <= n:
+            if is_last:
                 self.history, self.moved = history, None
                 self._show()
                 keep_end(self, end)

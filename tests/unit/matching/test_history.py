@@ -14,10 +14,10 @@ Pairs = list[tuple[int, int]]
 
 
 def assert_equal(history: History, pairs: Pairs) -> None:
-    assert len(history) == len(pairs)
-    assert history.tokens() == [token for token, _ in pairs]
+    tokens = [token for token, _ in pairs]
+    assert (len(history), history.tokens()) == (len(pairs), tokens)
     for position in {0, 1, CHUNK - 1, CHUNK, len(pairs) // 2, len(pairs) - 1, len(pairs)} - {-1}:
-        assert history.since(position) == [token for token, _ in pairs[position:]]
+        assert all(history.since(position, n) == tokens[position:][:n] for n in (1, CHUNK, CHUNK + 1, len(pairs) + 1))
     assert history.last_configuration() == (pairs[-1][1] if pairs else None)
 
 
