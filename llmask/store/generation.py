@@ -104,9 +104,9 @@ class Generation:
     ----------
     table : what kernels read, see kernels/tables/grammar_layout.py.
     start : the configuration before the first token.
-    room : bytes at which sequences move on; four times what live sequences brought with them, as far as half of what
-        the tables may hold, at least twice: a token that is read again adds a fifth of what it takes with its mask, so
-        moving costs about as much as the work that filled the tables.
+    room : bytes at which sequences move on; at least twice what live sequences brought with them (four times where
+        rules are added while they are read, which copies the tables of rules once), so that moving never costs more
+        than the work that filled the tables.
     notes : what features keep of these tables beside them, by the feature's name; it dies with them.
     """
 
@@ -143,6 +143,7 @@ class Generation:
         assert self.start != REFUSED
         self._brought = self.table.bytes_used
         self._least_room = limits.renew_grammar_bytes
+        self._factor = 4 if source.is_growing else 2
         self._set_room()
 
     def run(self, operation: int, a: int = 0, b: int = 0, data: npt.NDArray[np.int32] = _NO_DATA, c: int = 0) -> int:
@@ -295,8 +296,7 @@ class Generation:
             self._set_room()
 
     def _set_room(self) -> None:
-        n, half = self._brought, self.store.limits.max_grammar_bytes // 2
-        self.room = max(self._least_room, min(4 * n, max(2 * n, half)))
+        self.room = max(self._least_room, self._factor * self._brought)
         if not self._source.is_growing and not self.store.is_canonical:
             self.table.slots[GRAMMAR.room] = self.room
 
