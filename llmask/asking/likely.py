@@ -169,7 +169,7 @@ class Likely:
     texts : of its lexemes.
     start : the place before everything.
     options : by place, the lexemes that may come next, what closes something last; END among them: all is derived.
-    nesting : by place, how many calls of one rule are open, at most.
+    nesting : by place, how many calls of one rule are open, at most; at least 1.
 
     Raises
     ------
@@ -183,14 +183,17 @@ class Likely:
         self.start = self._derivations.start
         self._is_after_brace = False  # then what follows another one is not asked: some follow without end
         self.options = cache(self._find_options)
-        rules_at = self._derivations.rules_at
-        self.nesting = cache(lambda place: max(Counter(rules_at(place)).values(), default=0))
+        self.nesting = cache(self._find_nesting)
 
     def _check_text(self, lexeme: int) -> int:
         """The length of a lexeme where lengths do not matter."""
         if self._nodes.names_tokens(lexeme):
             raise LlmaskError("the grammar names tokens, which are no text", help="it has no texts in bytes")
         return 1
+
+    def _find_nesting(self, place: int) -> int:
+        rules = self._derivations.rules_at(place)
+        return max(Counter(rules).values()) if len(set(rules)) < len(rules) else 1
 
     def _find_options(self, start: int) -> list[Option]:
         found: list[Option] = []
@@ -207,7 +210,7 @@ class Likely:
             for step in self._derivations.steps(place):
                 if step.lexeme != NO_LEXEME and (texts := self.texts.of(step.lexeme)):
                     found.append(Option(texts, step.place))
-        return sorted(found, key=self._rank)
+        return sorted(found, key=self._rank) if len(found) > 1 else found
 
     def _rank(self, option: Option) -> int:
         """What comes sooner: an object with declared keys before values of other types, and last what closes."""
@@ -216,9 +219,9 @@ class Likely:
         if option.texts[0] != OPENING[0] or self._is_after_brace:
             return 1
         self._is_after_brace = True
-        first = self.options(option.place)[0]
+        first = self.options(option.place)[:1]  # none where what follows is too hard to find
         self._is_after_brace = False
-        return int(closes(first) or first.texts[0] in FREE)
+        return int(not first or closes(first[0]) or first[0].texts[0] in FREE)
 
 
 def tokens_of(tokenizer: Tokenizer, text: bytes) -> list[int]:

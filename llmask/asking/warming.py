@@ -35,7 +35,7 @@ MOST_DEVIATIONS = 2  # hardly any step of a document needs more; most need none
 ANOTHER_TEXT = 2  # deviations: mostly it leads to where the first text leads
 FREE_NESTING = 2  # calls of a rule inside of each other; more are deviations
 MOST_FAULTS = 20  # places where a limit is met, which may take as long as a limit lets them
-SHARED = 50  # places, a millisecond
+SHARED = 100  # places, two milliseconds; letting others in takes 0.07
 DOCUMENTS = "documents"
 LINES = 1  # deviations of JSON that is written line by line
 
@@ -68,20 +68,14 @@ class _Search:
         if self.generation.table.bytes_used > self.generation.room:
             self.generation = grammar.generation_after(self.generation)
         self.masks: set[int] = set()  # configurations whose masks are built
-        self.n_found = 0
         self.n_explored = 0
-        self._waiting: list[deque[Place]] = [deque() for _ in range(MOST_DEVIATIONS + 1)]  # by deviations
+        self.waiting: list[deque[Place]] = [deque() for _ in range(MOST_DEVIATIONS + 1)]  # by deviations
         self._seen: set[Place] = set()
         self._split = cache(self._find_split)
         self._take = cache(self._find_after)
-        self._find(0, (self.generation.start, b"", likely.start, -1))
+        self.waiting[0].append((self.generation.start, b"", likely.start, -1))
         if likely.texts.is_json:
-            self._find(LINES, (self.generation.start, b"", likely.start, 0))
-
-    def _find(self, n_deviations: int, place: Place) -> None:
-        """A place is to be explored."""
-        self.n_found += 1
-        self._waiting[n_deviations].append(place)
+            self.waiting[LINES].append((self.generation.start, b"", likely.start, 0))
 
     def explore(self) -> None:
         """Explore the likeliest place.
@@ -90,8 +84,10 @@ class _Search:
         ------
         LlmaskError : a limit was reached.
         """
-        n_deviations = next(number for number, places in enumerate(self._waiting) if places)
-        start, text, place, depth = self._waiting[n_deviations].popleft()
+        n_deviations = 0
+        while not self.waiting[n_deviations]:
+            n_deviations += 1
+        start, text, place, depth = self.waiting[n_deviations].popleft()
         self.n_explored += 1
         split = self._split(text)
         if split is None:
@@ -118,7 +114,7 @@ class _Search:
                     break
                 between = self.likely.texts.between(tail, word, None if depth < 0 else depth)
                 inner = depth if depth < 0 else depth + (word in OPENING) - (word in CLOSING)
-                self._find(more, (here, tail + between + word, option.place, inner))
+                self.waiting[more].append((here, tail + between + word, option.place, inner))
                 more = others
 
     def _end(self, here: int, tail: bytes) -> None:
@@ -127,17 +123,15 @@ class _Search:
             here = self._take(here, token)
             if here == REFUSED:
                 return
-        self._build(here)
-
-    def _find_after(self, here: int, token: int) -> int:
-        """The configuration after a token; the mask before it is built."""
-        self._build(here)
-        return self.generation.run(Operation.ACCEPT, here, token)
-
-    def _build(self, here: int) -> None:
         if here not in self.masks:
             self.generation.run(Operation.BUILD_MASK, here)
             self.masks.add(here)
+
+    def _find_after(self, here: int, token: int) -> int:
+        """The configuration after a token; the mask before it is built."""
+        reached = self.generation.run(Operation.ACCEPT, here, token, c=1)
+        self.masks.add(here)
+        return reached
 
     def _find_split(self, text: bytes) -> tuple[tuple[int, ...], bytes] | None:
         """The tokens of a text in the middle of a document, and the bytes of the last; None: tokens do not spell it."""
@@ -166,10 +160,7 @@ def warmed(
     table, room = search.generation.table, search.generation.room
     n_faults = 0
     while (
-        search.n_explored < search.n_found
-        and search.n_explored < MOST_PLACES
-        and n_faults < MOST_FAULTS
-        and table.bytes_used <= room
+        any(search.waiting) and search.n_explored < MOST_PLACES and n_faults < MOST_FAULTS and table.bytes_used <= room
     ):
         if (ends is not None and time.monotonic() >= ends) or (masks is not None and len(search.masks) >= masks):
             break
@@ -179,7 +170,8 @@ def warmed(
             n_faults += 1
         if search.n_explored % SHARED == 0:
             time.sleep(0)  # other threads may have the interpreter
-    return Warmed(search.n_explored / search.n_found if search.masks else 0.0, len(search.masks))
+    n_found = search.n_explored + sum(map(len, search.waiting))
+    return Warmed(search.n_explored / n_found if search.masks else 0.0, len(search.masks))
 
 
 def warm_new(grammar: LoadedGrammar, rules: Rules, is_json: bool, seconds: float | str) -> None:

@@ -54,6 +54,8 @@ def run(store, grammar, operation, a, b, c, data):
     if operation == Operation.BUILD_MASK:
         build_mask(store, grammar, a)
     if operation == Operation.ACCEPT:
+        if c != 0:
+            build_mask(store, grammar, a)
         return take_token(store, grammar, a, b)
     if operation == Operation.READ:
         return _read_tokens(store, grammar, a, b, data)

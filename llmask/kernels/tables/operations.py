@@ -41,7 +41,7 @@ class Operation(Kind):
     COUNT_CHARACTERS = 24  # a: node; data: of each token how many, to write, see lexeme_masks/slices.py
     WRITE_REST = 25  # data: mask; a: address of five numbers, see lexeme_masks/slices.py: number of nodes
     BUILD_MASK = 26  # a: configuration
-    ACCEPT = 27  # a: configuration, b: token: configuration or REFUSED
+    ACCEPT = 27  # a: configuration, b: token, c: 1 where its mask is built first: configuration or REFUSED
     READ = 28  # a: configuration, b: ticks of work; data: tokens, see mask/operations.py: configuration or REFUSED
     ADVANCE = 29  # a: configuration; data: bytes: configuration or REFUSED (`report`: position of the byte)
     LIVE_BYTES = 30  # a: configuration; data: 256 flags to write: number of bytes that may come next

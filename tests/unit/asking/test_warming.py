@@ -128,6 +128,8 @@ def test_a_list_ends_where_its_rows_are_the_same(compiler: llmask.Compiler) -> N
 
 def test_where_no_text_is_found_nothing_is_known(compiler: llmask.Compiler) -> None:
     assert compiler.json_schema({"type": "string", "minLength": 100_000}).warm() == (0.0, 0)
+    keys = {"patternProperties": {"^.{600}$": True}, "minProperties": 1, "additionalProperties": False}
+    assert compiler.json_schema({"type": "object", **keys}).warm().n_masks == 1
 
 
 def test_bounds(compiler: llmask.Compiler) -> None:
@@ -157,16 +159,14 @@ def test_grammars_of_which_nothing_is_known_in_bytes(compiler: llmask.Compiler) 
 
 
 def test_limits_end_in_no_error(default_tokenizer: Any) -> None:
-    limits = llmask.Limits(max_rows=8)
-    grammar = llmask.Compiler(default_tokenizer, limits).json_schema(PERSON)
+    grammar = llmask.Compiler(default_tokenizer, llmask.Limits(max_rows=8)).json_schema(PERSON)
     assert grammar.warm().n_masks > 0
     with pytest.raises(llmask.LimitExceeded):
         missing_steps(grammar, json.dumps(DOCUMENTS[0]))
 
 
 def test_tables_are_not_filled_beyond_their_room(default_tokenizer: Any) -> None:
-    limits = llmask.Limits(renew_grammar_bytes=100_000)
-    grammar = llmask.Compiler(default_tokenizer, limits).json_schema(PERSON)
+    grammar = llmask.Compiler(default_tokenizer, llmask.Limits(renew_grammar_bytes=100_000)).json_schema(PERSON)
     assert grammar.warm().explored < 1
     assert grammar.bytes_used < 200_000
 
