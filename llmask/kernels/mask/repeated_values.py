@@ -15,8 +15,8 @@ from ..tables.int_lists import put
 from ..tables.kinds import EdgeKind
 from ..tables.memory import reserve
 from ..values.called_rules import has_text, one_comes_close, texts_of
-from ..values.json_values import may_close, read_beginning
-from ..values.parse_states import list_open_starts, read_text, row_of_value_start
+from ..values.json_values import read_beginning
+from ..values.parse_states import list_starts, read_text, row_of_value_start
 from ..values.texts import known_text, plain_text
 
 
@@ -36,16 +36,13 @@ def path_to(store, grammar, node):
 @kernel
 def list_close(grammar, transcript):
     """List where tracked values start that come close to one of their set, in `close_values`; returns how many."""
-    n_starts = list_open_starts(grammar, transcript)
+    n_starts = list_starts(grammar, transcript)
     found = 0
-    n_near = grammar.n_near
-    grammar.n_near = 0
     for k in range(n_starts):
         start = grammar.close_values[k]
         row = row_of_value_start(grammar, start)
         if _comes_close(grammar, row, read_text(grammar, transcript, row), False):
             found = put(grammar.close_values, found, start)
-            grammar.n_near += k < n_near
     grammar.n_close = found
     return found
 
@@ -70,8 +67,7 @@ def ends_in_set(store, grammar, transcript, node):
     Or, where known values are followed, whether it may still become one of them after the node.
     """
     n_path = path_to(store, grammar, node)
-    looks_at_all = grammar.follows != 0 or may_close(grammar.path, n_path)
-    for k in range(grammar.n_close if looks_at_all else grammar.n_near):
+    for k in range(grammar.n_close):
         row = row_of_value_start(grammar, grammar.close_values[k])
         n = read_text(grammar, transcript, row)
         whole = reserve(grammar.text, n + n_path + 1)

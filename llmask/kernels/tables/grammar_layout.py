@@ -189,7 +189,6 @@ GRAMMAR = Slots(
     repeats="1: a value of the walk in progress might be in its set already",
     close_values=Array(32, "where tracked values began that may become one of their set, see mask/repeated_values.py"),
     n_close="",
-    n_near="those among them, the first ones, in which no array or object goes on with more in it that began",
     path=Array(32, "bytes from the root of the trie to a node"),
     tells_ends="1: a walk tells in crossing_ends where each crossing token leads",
     # --- canonical masks; the first part is also in the tables of split states, see canonical/slots.py

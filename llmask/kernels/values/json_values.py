@@ -111,47 +111,6 @@ def _first_member(stack, top):
     return top
 
 
-@kernel
-def list_begun(grammar, n):
-    """List where the values of `text` begin that may go on, the outermost first, on the stack; returns how many."""
-    text = grammar.text
-    stack = reserve(grammar.value_stack, n + 1)
-    top = 0
-    ended, end = 0, 0  # the last value that ended, from where to where
-    at = 0
-    while at < n:
-        byte = text[at]
-        if byte == OPEN_ARRAY or byte == OPEN_OBJECT:
-            top = put(stack, top, at)
-            at += 1
-        elif byte == COMMA or byte == COLON or byte <= 0x20:
-            at += 1
-            end += 1 if byte <= 0x20 and end + 1 == at else 0
-        elif byte == CLOSE_ARRAY or byte == CLOSE_OBJECT:
-            at += 1
-            if top > 0:  # else it ends what began before the text
-                top -= 1
-                ended, end = stack[top], at
-        elif byte >= WHOLE:
-            ended, end = at, at + 1
-            at = end
-        else:
-            ended, end = at, _scalar_end(text, at, n)
-            if end > n or (end == n and byte != QUOTE):
-                return put(stack, top, at)
-            at = end
-    return put(stack, top, ended) if end == n else top  # its end may not be taken yet
-
-
-@inline
-def may_close(text, n):
-    """Whether an array or object may end within n bytes."""
-    for i in range(n):
-        if text[i] == CLOSE_ARRAY or text[i] == CLOSE_OBJECT:
-            return True
-    return False
-
-
 @inline
 def read_beginning(grammar, n, is_whole):
     """As `read_values` for a beginning; of values with one writing nothing is read to the stack."""

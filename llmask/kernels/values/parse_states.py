@@ -21,7 +21,7 @@ from ..machine.jit import inline, kernel
 from ..tables.int_lists import put
 from ..tables.interning import MISSING, map_get, map_key, map_put
 from ..tables.memory import LIMIT_BYTES, exceed, reserve, spend
-from .json_values import CLOSE_ARRAY, CLOSE_OBJECT, QUOTE, WHOLE, list_begun
+from .json_values import WHOLE
 
 NO_TRANSCRIPT = 0
 VALUE_START = 256
@@ -49,12 +49,8 @@ def with_value_start(grammar, transcript, row):
 
 @kernel
 def with_value(grammar, transcript, row, text):
-    """The transcript in which the value that began in `row` and ends is one symbol.
-
-    A number or a literal, which have no last byte of their own, stays as it is: it is short.
-    """
-    last = _last_symbol(grammar, transcript)
-    if grammar.is_json == 0 or not (last == QUOTE or last == CLOSE_ARRAY or last == CLOSE_OBJECT):
+    """The transcript in which the JSON value that began in `row` and ends is one symbol."""
+    if grammar.is_json == 0:
         return transcript
     start = transcript
     while _last_symbol(grammar, start) != VALUE_START + row:
@@ -118,41 +114,17 @@ def read_text(grammar, transcript, row):
 
 
 @kernel
-def list_open_starts(grammar, transcript):
-    """List the starts of the tracked values that did not end, in `close_values`; returns how many, the innermost first.
+def list_starts(grammar, transcript):
+    """List where tracked values start, in `close_values`, the innermost first; returns how many.
 
-    Of the first `n_near` no array or object goes on inside with more in it that began.
+    Of JSON they are those that have not ended: in place of the others is their number.
     """
     n = 0
-    oldest = transcript
     start = value_start_before(grammar, transcript)
     while start != NO_TRANSCRIPT:
         n = put(reserve(grammar.close_values, n + 1), n, start)
-        oldest = start
         start = value_start_before(grammar, transcript_before(grammar, start))
-    grammar.n_near = n
-    if grammar.is_json == 0 or n == 0:
-        return n
-    n_bytes = read_text(grammar, transcript, row_of_value_start(grammar, oldest))
-    n_begun = list_begun(grammar, n_bytes)
-    most_inside = n_begun - 2
-    grammar.n_near = 0
-    # positions of both go down, from the innermost value on
-    n_listed = 0
-    position = n_bytes
-    at = transcript
-    for k in range(n):
-        start = grammar.close_values[k]
-        while at != start:
-            position -= 1 if _is_read(_last_symbol(grammar, at)) else 0
-            at = transcript_before(grammar, at)
-        while n_begun > 0 and grammar.value_stack[n_begun - 1] > position:
-            n_begun -= 1
-        if position == n_bytes or (n_begun > 0 and grammar.value_stack[n_begun - 1] == position):
-            n_listed = put(grammar.close_values, n_listed, start)
-            if n_begun > most_inside:
-                grammar.n_near = n_listed
-    return n_listed
+    return n
 
 
 @inline
