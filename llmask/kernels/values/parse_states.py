@@ -50,11 +50,11 @@ def with_value_start(grammar, transcript, row):
 @kernel
 def with_value(grammar, transcript, row, text):
     """The transcript in which the JSON value that began in `row` and ends is one symbol."""
-    if grammar.is_json == 0:
-        return transcript
-    start = transcript
-    while _last_symbol(grammar, start) != VALUE_START + row:
+    start = transcript if grammar.is_json != 0 else NO_TRANSCRIPT
+    while start != NO_TRANSCRIPT and _last_symbol(grammar, start) != VALUE_START + row:
         start = transcript_before(grammar, start)
+    if start == NO_TRANSCRIPT:
+        return transcript
     return transcript_with(grammar, transcript_before(grammar, start), WHOLE + text)
 
 
