@@ -35,6 +35,7 @@ MOST_DEVIATIONS = 2  # hardly any step of a document needs more; most need none
 ANOTHER_TEXT = 2  # deviations: mostly it leads to where the first text leads
 FREE_NESTING = 2  # calls of a rule inside of each other; more are deviations
 MOST_FAULTS = 20  # places where a limit is met, which may take as long as a limit lets them
+MOST_SPLITS = 5000  # texts whose tokens are remembered, a megabyte
 SHARED = 100  # places, two milliseconds; letting others in takes 0.07
 DOCUMENTS = "documents"
 LINES = 1  # deviations of JSON that is written line by line
@@ -71,7 +72,7 @@ class _Search:
         self.n_explored = 0
         self.waiting: list[deque[Place]] = [deque() for _ in range(MOST_DEVIATIONS + 1)]  # by deviations
         self._seen: set[Place] = set()
-        self._split = cache(self._find_split)
+        self._splits = grammar.store.nodes.remembered((__name__, "splits"))
         self._take = cache(self._find_after)
         self.waiting[0].append((self.generation.start, b"", likely.start, -1))
         if likely.texts.is_json:
@@ -133,12 +134,15 @@ class _Search:
         self.masks.add(here)
         return reached
 
-    def _find_split(self, text: bytes) -> tuple[tuple[int, ...], bytes] | None:
+    def _split(self, text: bytes) -> tuple[tuple[int, ...], bytes] | None:
         """The tokens of a text in the middle of a document, and the bytes of the last; None: tokens do not spell it."""
-        ids = tokens_of(self.tokenizer, text)
-        if not ids:
-            return None if text else ((), b"")
-        return tuple(ids), self.tokenizer._parts.vocabulary.tokens.get(ids[-1]) or b""
+        known: tuple[tuple[int, ...], bytes] | None = self._splits.get(text)
+        if known is None and ((ids := tokens_of(self.tokenizer, text)) or not text):
+            if len(self._splits) >= MOST_SPLITS:
+                self._splits.clear()
+            last = self.tokenizer._parts.vocabulary.tokens.get(ids[-1]) if ids else b""
+            known = self._splits[text] = tuple(ids), last or b""
+        return known
 
 
 def warmed(
