@@ -105,6 +105,7 @@ def _front_end() -> tuple[list[Any], list[str]]:
     import numba.core.ir
 
     from ..kernels.machine import compiling, linking
+    from ..kernels.machine.calling import return_in_registers
     from .wrappers import Door
 
     # exceptions of compiled code hold the path of their source; nobody reads it, and it is another one elsewhere
@@ -114,6 +115,7 @@ def _front_end() -> tuple[list[Any], list[str]]:
         make(self, Path(filename).name, *rest, **named)
 
     numba.core.ir.Loc.__init__ = make_without_folder
+    return_in_registers()
     compiling.import_everything()
     doors, codes = [], []
     for group, declared in compiling.DECLARED.items():

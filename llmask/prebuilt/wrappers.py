@@ -155,9 +155,7 @@ class _Writer:
         builder = ir.IRBuilder(wrapper.append_basic_block())
         _, given, n_given = wrapper.args
         arguments = door.arguments
-        value, problem = builder.alloca(LONG), builder.alloca(POINTER)
         views = [builder.alloca(BUFFER) for _, dimensions in arguments if dimensions]
-        builder.store(LONG(0), value)
         with builder.if_then(builder.icmp_signed("!=", n_given, LONG(len(arguments))), likely=False):
             self.raise_type_error(builder, f"{door.name}() takes {len(arguments)} arguments")
             builder.ret(POINTER(None))
@@ -171,7 +169,7 @@ class _Writer:
             release_taken()
             builder.ret(POINTER(None))
 
-        passed = [value, problem]
+        passed: list[Any] = []
         for i, (item, dimensions) in enumerate(arguments):
             object_ = builder.load(builder.gep(given, [LONG(i)]))
             if dimensions == 0:
@@ -185,22 +183,24 @@ class _Writer:
                 leave()
             taken.append(view)
             passed += _array_arguments(builder, view, size, dimensions)
-        function = self.external(door.symbol, INT, *(argument.type for argument in passed))
+        returned = ir.LiteralStructType([INT, POINTER if door.result == "void" else LONG])
+        function = self.external(door.symbol, returned, *(argument.type for argument in passed))
         if door.holds_lock:
-            status = builder.call(function, passed)
+            status_and_value = builder.call(function, passed)
         else:
             thread = builder.call(self.save_thread, [])
-            status = builder.call(function, passed)
+            status_and_value = builder.call(function, passed)
             builder.call(self.restore_thread, [thread])
         release_taken()
         # the one exception that kernels raise without bounds checks is MemoryError
-        with builder.if_then(builder.icmp_signed(">", status, INT(0)), likely=False):
+        status = builder.extract_value(status_and_value, 0)
+        with builder.if_then(builder.icmp_signed("!=", status, INT(0)), likely=False):
             builder.ret(builder.call(self.no_memory, []))
         if door.result == "void":
             builder.call(self.add_reference, [self.none])
             builder.ret(self.none)
         else:
-            builder.ret(builder.call(self.from_long, [builder.load(value)]))
+            builder.ret(builder.call(self.from_long, [builder.extract_value(status_and_value, 1)]))
         return wrapper
 
     def number(self, builder: Any, object_: Any, leave: Callable[[], None]) -> Any:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import gguf
 
+from llmask.vocabulary.gguf import _add
+
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
 
 
@@ -19,15 +21,7 @@ def write_gguf(
     if types is not None:
         writer.add_token_types(types)
     for name, value in fields.items():
-        key = f"tokenizer.ggml.{name}"
-        if isinstance(value, bool):
-            writer.add_bool(key, value)
-        elif isinstance(value, int):
-            writer.add_uint32(key, value)
-        elif isinstance(value, str):
-            writer.add_string(key, value)
-        else:
-            writer.add_array(key, value)
+        _add(writer, f"tokenizer.ggml.{name}", value)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.close()

@@ -9,23 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from llmask.frontends.json_schema.reading.keywords import (
-    ALL_OF,
-    ANY_OF,
-    COUNTED,
-    EVERY_KEY,
-    EXCEPT,
-    FOLLOWED,
-    NO_FORMAT,
-    NO_INTEGER,
-    NO_MULTIPLE,
-    NO_PATTERN,
-    NOT,
-    NOT_UNIQUE,
-    PREFIX,
-    SOME_KEY,
-    SPELLED,
-)
+from llmask.frontends.json_schema.reading import keywords
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
@@ -118,27 +102,27 @@ CASES: dict[str, Case] = {
 
 # Schemas whose negation, or the negation of that, is written with these, or the objects that are none of some.
 INTERNAL: dict[Any, dict[str, Any]] = {
-    NOT: {"anyOf": [{"minimum": 1}, {"type": "array"}]},
-    ALL_OF: {"anyOf": [{"minimum": 1}, {"type": "array"}]},
-    ANY_OF: {"not": {"allOf": [{"type": "integer"}, False]}},
-    EXCEPT: {"enum": [1, "a"]},
-    SPELLED: {
+    keywords.NOT: {"anyOf": [{"minimum": 1}, {"type": "array"}]},
+    keywords.ALL_OF: {"anyOf": [{"minimum": 1}, {"type": "array"}]},
+    keywords.ANY_OF: {"not": {"allOf": [{"type": "integer"}, False]}},
+    keywords.EXCEPT: {"enum": [1, "a"]},
+    keywords.SPELLED: {
         "type": "object",
         "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
         "additionalProperties": False,
         "not": {"enum": [{"a": "x", "b": 1}]},
     },
-    FOLLOWED: {
+    keywords.FOLLOWED: {
         "items": {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False},
         "uniqueItems": True,
     },
-    NO_PATTERN: {"pattern": "^a"},
-    NO_FORMAT: {"format": "date"},
-    NO_MULTIPLE: {"multipleOf": 2},
-    NO_INTEGER: {"type": "integer"},
-    PREFIX: {"prefixItems": [{"type": "integer"}]},
-    COUNTED: {"contains": {"type": "integer"}},
-    NOT_UNIQUE: {"uniqueItems": True},
-    SOME_KEY: {"additionalProperties": {"type": "integer"}},
-    EVERY_KEY: {"additionalProperties": {"type": "integer"}},
+    keywords.NO_PATTERN: {"pattern": "^a"},
+    keywords.NO_FORMAT: {"format": "date"},
+    keywords.NO_MULTIPLE: {"multipleOf": 2},
+    keywords.NO_INTEGER: {"type": "integer"},
+    keywords.PREFIX: {"prefixItems": [{"type": "integer"}]},
+    keywords.COUNTED: {"contains": {"type": "integer"}},
+    keywords.NOT_UNIQUE: {"uniqueItems": True},
+    keywords.SOME_KEY: {"additionalProperties": {"type": "integer"}},
+    keywords.EVERY_KEY: {"additionalProperties": {"type": "integer"}},
 }

@@ -10,26 +10,8 @@ import pytest
 from interegular import patterns
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.regex import compile_pattern
+from llmask.frontends.regex import compile_pattern, shapes
 from llmask.frontends.regex.python_syntax import PythonParser
-from llmask.frontends.regex.shapes import (
-    UNBOUNDED,
-    Alternatives,
-    Repeated,
-    Sequence,
-    character_sets,
-    has_lazy,
-    last_loop,
-    lazy_cases,
-    lazy_tails,
-    looks_ahead,
-    looks_outside,
-    may_be_empty,
-    rounds_in,
-    single_character,
-    takes_one_character,
-    width,
-)
 from llmask.regex.code_points import CodePointSet
 from tests.reference.json_spellings import spell
 from tests.unit.frontends.regex.test_meaning import WORDS, random_pattern
@@ -47,8 +29,8 @@ def test_several_patterns_are_searched_for_together(store: Any) -> None:
 
 
 def test_a_choice_of_characters_is_one_set() -> None:
-    assert single_character(PythonParser("(?:a|[bc])").parse()) == CodePointSet.of("abc")
-    assert single_character(PythonParser("a|bc").parse()) is None
+    assert shapes.single_character(PythonParser("(?:a|[bc])").parse()) == CodePointSet.of("abc")
+    assert shapes.single_character(PythonParser("a|bc").parse()) is None
 
 
 @pytest.mark.parametrize(
@@ -56,7 +38,7 @@ def test_a_choice_of_characters_is_one_set() -> None:
     [("(?!--).", True), ("a|(?=b)[bc]", True), ("ab", False), ("(?=a)", False), ("a?", False), (r"\b(?:a)$", True)],
 )
 def test_some_trees_take_one_character(pattern: str, expected: bool) -> None:
-    assert takes_one_character(PythonParser(pattern).parse()) == expected
+    assert shapes.takes_one_character(PythonParser(pattern).parse()) == expected
 
 
 @pytest.mark.parametrize(
@@ -72,11 +54,11 @@ def test_some_trees_take_one_character(pattern: str, expected: bool) -> None:
     ],
 )
 def test_some_trees_ask_what_follows(pattern: str, expected: bool) -> None:
-    assert looks_ahead(PythonParser(pattern).parse()) == expected
+    assert shapes.looks_ahead(PythonParser(pattern).parse()) == expected
 
 
 def test_every_set_of_a_tree_is_found() -> None:
-    sets = character_sets(PythonParser("a(?=[bc])|(?>d|e*)$").parse())
+    sets = shapes.character_sets(PythonParser("a(?=[bc])|(?>d|e*)$").parse())
     assert {CodePointSet.of(one) for one in ("a", "bc", "d", "e", "\n")} <= set(sets)
 
 
@@ -92,14 +74,14 @@ def test_every_set_of_a_tree_is_found() -> None:
     ],
 )
 def test_some_trees_may_match_nothing(pattern: str, expected: bool) -> None:
-    assert may_be_empty(PythonParser(pattern).parse()) == expected
+    assert shapes.may_be_empty(PythonParser(pattern).parse()) == expected
 
 
 def test_rounds_of_a_long_row() -> None:
-    assert rounds_in("x" * 100) == [(0, 100, 1)]
-    assert rounds_in("x" * 1000) == [(0, 1, 1000)]
-    assert rounds_in("a" + "xy" * 100 + "b") == [(0, 1, 1), (1, 3, 100), (201, 202, 1)]
-    assert rounds_in("ab" * 50 + "xyz" * 40 + "c") == [(0, 2, 50), (100, 103, 40), (220, 221, 1)]
+    assert shapes.rounds_in("x" * 100) == [(0, 100, 1)]
+    assert shapes.rounds_in("x" * 1000) == [(0, 1, 1000)]
+    assert shapes.rounds_in("a" + "xy" * 100 + "b") == [(0, 1, 1), (1, 3, 100), (201, 202, 1)]
+    assert shapes.rounds_in("ab" * 50 + "xyz" * 40 + "c") == [(0, 2, 50), (100, 103, 40), (220, 221, 1)]
 
 
 def test_pieces_of_a_row_give_the_row(rng: random.Random, scaled: Callable[[int], int]) -> None:
@@ -109,7 +91,7 @@ def test_pieces_of_a_row_give_the_row(rng: random.Random, scaled: Callable[[int]
         while len(row) < 200:
             unit = "".join(rng.choice("ab") for _ in range(rng.choice((1, 2, 3, 7, 20))))
             row += unit * rng.choice((1, 1, 2, 5, 16, 17, 40)) + rng.choice(("", "a", "c"))
-        pieces = rounds_in(row)
+        pieces = shapes.rounds_in(row)
         assert "".join(row[first:end] * n for first, end, n in pieces) == row
         places = [0]
         for first, end, n in pieces:
@@ -120,7 +102,11 @@ def test_pieces_of_a_row_give_the_row(rng: random.Random, scaled: Callable[[int]
 
 
 def test_the_frame_is_interegulars() -> None:
-    assert (Alternatives, Sequence, Repeated) == (patterns.Pattern, patterns._Concatenation, patterns._Repeated)
+    assert (shapes.Alternatives, shapes.Sequence, shapes.Repeated) == (
+        patterns.Pattern,
+        patterns._Concatenation,
+        patterns._Repeated,
+    )
 
 
 @pytest.mark.long
@@ -160,15 +146,15 @@ def test_of_a_negated_pattern_only_text_is_left(nodes: Any) -> None:
         ("", (0, 0)),
         ("abc|d", (1, 3)),
         ("a{2,5}b?", (2, 6)),
-        ("(ab)*", (0, UNBOUNDED)),
+        ("(ab)*", (0, shapes.UNBOUNDED)),
         ("(?:){3}", (0, 0)),
         ("(?=abc)a", (1, 1)),
         ("(a{1000000}){1000000}", (10**12, 10**12)),
-        ("((a*)*)*", (0, UNBOUNDED)),
+        ("((a*)*)*", (0, shapes.UNBOUNDED)),
     ],
 )
 def test_widths(pattern: str, expected: tuple[int, int]) -> None:
-    assert width(PythonParser(pattern).parse()) == expected
+    assert shapes.width(PythonParser(pattern).parse()) == expected
 
 
 @pytest.mark.parametrize(
@@ -198,7 +184,7 @@ def test_widths(pattern: str, expected: tuple[int, int]) -> None:
     ],
 )
 def test_what_looks_outside(pattern: str, expected: str | None) -> None:
-    assert looks_outside(PythonParser(pattern).parse()) == expected
+    assert shapes.looks_outside(PythonParser(pattern).parse()) == expected
 
 
 @pytest.mark.parametrize(
@@ -207,13 +193,13 @@ def test_what_looks_outside(pattern: str, expected: str | None) -> None:
         ("a*", []),
         ("a*?bc", [(2, 2)]),
         ("(x|y*?)z", [(1, 1)]),
-        ("a*?b*?c", [(1, UNBOUNDED), (1, 1)]),
+        ("a*?b*?c", [(1, shapes.UNBOUNDED), (1, 1)]),
         ("(a*?b)*", [None]),
     ],
 )
 def test_what_follows_lazy_quantifiers(pattern: str, tails: list[tuple[int, int] | None]) -> None:
-    found = lazy_tails(PythonParser(pattern).parse())
-    assert [None if tail is None else width(Sequence(tail)) for tail in found] == tails
+    found = shapes.lazy_tails(PythonParser(pattern).parse())
+    assert [None if tail is None else shapes.width(shapes.Sequence(tail)) for tail in found] == tails
 
 
 @pytest.mark.parametrize(
@@ -221,7 +207,7 @@ def test_what_follows_lazy_quantifiers(pattern: str, tails: list[tuple[int, int]
     [("ab|c", [False]), ("a*?b|c", [True, False]), ("x(a*?b|c)(d|e)", [True, False]), ("(a*?b)?c", [True, False])],
 )
 def test_alternatives_of_which_some_are_lazy_are_taken_apart(pattern: str, lazy: list[bool]) -> None:
-    assert [has_lazy(case) for case in lazy_cases(PythonParser(pattern).parse())] == lazy
+    assert [shapes.has_lazy(case) for case in shapes.lazy_cases(PythonParser(pattern).parse())] == lazy
 
 
 @pytest.mark.parametrize(
@@ -240,14 +226,14 @@ def test_alternatives_of_which_some_are_lazy_are_taken_apart(pattern: str, lazy:
     ],
 )
 def test_a_repetition_of_lazy_turns_at_the_end_is_found(pattern: str, is_found: bool) -> None:
-    rest, loop = last_loop(PythonParser(pattern).parse().options[0])
+    rest, loop = shapes.last_loop(PythonParser(pattern).parse().options[0])
     assert (loop is not None) == is_found
-    assert not (is_found and has_lazy(rest))
+    assert not (is_found and shapes.has_lazy(rest))
 
 
 def test_many_combinations_meet_a_limit() -> None:
     with pytest.raises(LimitExceeded, match="more than 64 combinations"):
-        lazy_cases(PythonParser("(a*?b|c)" * 7).parse())
+        shapes.lazy_cases(PythonParser("(a*?b|c)" * 7).parse())
 
 
 def test_a_row_is_looked_through_without_copies_of_what_is_left() -> None:
@@ -256,5 +242,5 @@ def test_a_row_is_looked_through_without_copies_of_what_is_left() -> None:
             raise AssertionError("a text of 30,000 letters took 6 s: what follows was copied for each of them")
 
     row = Row(PythonParser("abc").parse().options[0].parts)
-    assert not has_lazy(Sequence(row))
-    assert list(lazy_tails(Sequence(row))) == []
+    assert not shapes.has_lazy(shapes.Sequence(row))
+    assert list(shapes.lazy_tails(shapes.Sequence(row))) == []
