@@ -287,6 +287,9 @@ def test_what_a_value_must_fulfil_is_found_when_its_key_is_read(judge: Any, orde
     rules = len(grammar._loaded.own_rules.edges)
     assert grammar.accepts('{"q":null,"yk9xz":9}')
     assert len(grammar._loaded.own_rules.edges) == rules  # as after any key with k9x
+    del schema["maxProperties"]
+    free = judge.grammar(schema, property_order=order)
+    assert len({free.accepts('{"q":null' + ',"k9x":9' * n + "}") and free.statistics()["rows"] for n in (3, 40)}) == 1
 
 
 PATTERNS = ("a", "^b", "[ab]", "b|c", "^.$", "(?=c)", "^[^a]*$")
