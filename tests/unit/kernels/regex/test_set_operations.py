@@ -29,8 +29,11 @@ BOUNDS = [(0, 1), (1, 2), (2, 2), (3, 4), (4, 4), (5, None)]
 
 
 @pytest.mark.parametrize("tail", ["", "b"])
-def test_repetitions_become_one_only_where_no_number_is_left_out(byte_tokenizer: llmask.Tokenizer, tail: str) -> None:
+def test_repetitions_become_one_only_where_no_number_is_left_out(byte_tokenizer: Any, store: Any, tail: str) -> None:
     compiler = llmask.Compiler(byte_tokenizer)
+    for character, bounds in ("c", "1,2 3,4"), ("d", "3,4 1,2"):  # the node that is made first comes first
+        parts = [compile_pattern(store.nodes, f"{character}{{{some}}}{tail}") for some in bounds.split()]
+        assert store.nodes.union(parts) == compile_pattern(store.nodes, f"{character}{{1,4}}{tail}")
     for pairs in [pair for n in (2, 3) for pair in combinations(BOUNDS, n)]:
         pattern = "|".join(f"a{{{low},{'' if high is None else high}}}{tail}" for low, high in pairs)
         grammar, judge = compiler.regex(pattern), re.compile(pattern)
