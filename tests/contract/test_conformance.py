@@ -9,45 +9,35 @@ import pytest
 
 from llmask import Compiler
 from llmask.errors import TokenRejected
-from tests.contract.conformance import (
-    SCENARIOS,
-    AdapterConformance,
-    Allowed,
-    MatcherDriver,
-    Row,
-    kept,
-    laid_out,
-    made_compiler,
-    random_scores,
-)
+from tests.contract import conformance
 
 
-class TestMatchers(AdapterConformance):
-    kind = MatcherDriver
+class TestMatchers(conformance.AdapterConformance):
+    kind = conformance.MatcherDriver
 
 
-class Forgetful(MatcherDriver):
+class Forgetful(conformance.MatcherDriver):
     """Its state is that of the row's number: it takes the last token of each row and nothing back."""
 
-    def _move(self, row: int, tokens: Row) -> None:
+    def _move(self, row: int, tokens: conformance.Row) -> None:
         matcher = self._matchers[row]
         if matcher is not None and tokens:
             matcher.accept_token(tokens[-1])
 
 
-class Loose(MatcherDriver):
+class Loose(conformance.MatcherDriver):
     """Refuses nothing beyond the vocabulary."""
 
-    def allowed(self, rows: list[Row]) -> Allowed:
+    def allowed(self, rows: list[conformance.Row]) -> conformance.Allowed:
         allowed = super().allowed(rows)
         allowed[:, self._vocab_size :] = True
         return allowed
 
 
-class Empty(MatcherDriver):
+class Empty(conformance.MatcherDriver):
     """Leaves nothing after a token that is refused."""
 
-    def allowed(self, rows: list[Row]) -> Allowed:
+    def allowed(self, rows: list[conformance.Row]) -> conformance.Allowed:
         allowed = super().allowed(rows)
         for row, tokens in enumerate(rows):
             allowed[row] &= self._tokens[row] == tokens
@@ -67,24 +57,26 @@ class Empty(MatcherDriver):
     ],
 )
 def test_an_adapter_that_is_wrong_is_found(kind: Any, scenario: str) -> None:
-    compiler: Compiler = made_compiler()
-    SCENARIOS["rows_grow_token_by_token"](MatcherDriver(), compiler)
+    compiler: Compiler = conformance.made_compiler()
+    conformance.SCENARIOS["rows_grow_token_by_token"](conformance.MatcherDriver(), compiler)
     with pytest.raises((AssertionError, TokenRejected)):
-        SCENARIOS[scenario](kind(), compiler)
+        conformance.SCENARIOS[scenario](kind(), compiler)
 
 
 def test_layouts_are_views_of_the_same_values() -> None:
     values = np.arange(12, dtype=np.float32).reshape(3, 4)
-    strides = {layout: laid_out(values, layout).strides for layout in ("contiguous", "every third", "columns")}
+    strides = {
+        layout: conformance.laid_out(values, layout).strides for layout in ("contiguous", "every third", "columns")
+    }
     assert strides == {"contiguous": (16, 4), "every third": (48, 12), "columns": (4, 12)}
-    assert (laid_out(values, "reversed") == values).all()
+    assert (conformance.laid_out(values, "reversed") == values).all()
 
 
 def test_scores_that_were_changed_are_seen() -> None:
-    scores = random_scores(2, 5)
+    scores = conformance.random_scores(2, 5)
     masked = scores.copy()
     masked[0, 3] = -np.inf
-    assert np.flatnonzero(~kept(scores, masked)).tolist() == [3]
+    assert np.flatnonzero(~conformance.kept(scores, masked)).tolist() == [3]
     masked[1, 1] += 1
     with pytest.raises(AssertionError):
-        kept(scores, masked)
+        conformance.kept(scores, masked)

@@ -32,14 +32,8 @@ from .mistakes.warned import WARNED
 
 # in these every mistake has a place: a JSON pointer, or a line and a column
 WITH_PLACES = (*schemas.MISTAKES, *patterns.MISTAKES, *grammars.MISTAKES, *requests.MISTAKES)
-MISTAKES = (
-    *WITH_PLACES,
-    *tokenizers.MISTAKES,
-    *calls.MISTAKES,
-    *compilers.MISTAKES,
-    *commands.MISTAKES,
-    *bounds.MISTAKES,
-)
+OTHERS = tokenizers, calls, compilers, commands, bounds
+MISTAKES = (*WITH_PLACES, *(mistake for table in OTHERS for mistake in table.MISTAKES))
 
 TABLES = {"lark": LARK, "gbnf": GBNF, "ebnf": EBNF, "json_schema": SCHEMAS}
 

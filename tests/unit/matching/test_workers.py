@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from typing import Any
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 import llmask
+from llmask.kernels import engine
+from llmask.kernels.mask.batch import CONTROL_FIELDS, BatchField
 from llmask.matching import workers
 from tests.processes import side_by_side
 
@@ -47,6 +50,19 @@ def test_helpers_take_part(batch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert helpers.n_threads <= 8
     llmask.fill_bitmasks(batch[0], batch[1], threads=2)
     assert helpers.n_threads >= 1
+
+
+def test_a_helper_works_on_a_batch_that_is_open(batch: Any) -> None:
+    matchers, given, expected = batch
+    cells = np.array([matcher._sequence.cell_address for matcher in matchers])
+    rows, statuses = np.arange(len(matchers)), np.zeros(len(matchers), np.int8)
+    control = engine.new_control()
+    fields = np.ctypeslib.as_array((ctypes.c_int64 * CONTROL_FIELDS).from_address(control))
+    fields[BatchField.CELLS : BatchField.N_ROWS] = [each.ctypes.data for each in (cells, rows, given)]
+    fields[BatchField.N_ROWS : BatchField.STATUSES + 1] = *given.shape, statuses.ctypes.data
+    fields[[BatchField.N_MATCHERS, BatchField.BATCH, BatchField.SEATS]] = len(matchers), 1, 1
+    engine.help_with_masks(control, 1)
+    assert np.array_equal(given, expected)
 
 
 def test_batches_at_the_same_time_do_not_mix(batch: Any, tiny_tokenizer: Any) -> None:
