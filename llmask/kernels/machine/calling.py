@@ -4,7 +4,7 @@
 
 Numba's own convention for processors writes a result, and where an exception comes from, to addresses that the caller
 passes. Kernels raise MemoryError alone, which needs no description. A step of a first document takes a tenth less so,
-and the library is a quarter smaller.
+and the library is a fifth smaller.
 
 In: numba's context. Out: its calling convention for a process that builds libraries. Cost: none.
 """
