@@ -13,11 +13,9 @@ In: rules, the tokenizer, tables. Out: masks in the tables. Cost: 0.6 ms for a m
 from __future__ import annotations
 
 import time
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -38,8 +36,7 @@ MOST_STEPS = 400  # edges that are taken for a document; two in five scan someth
 DOCUMENT_WORK = 1000  # units that deriving the documents of a grammar may take, and reading them; each a millisecond
 PART = 64  # tokens that are read at once: then a mask that somebody waits for comes first
 GUARD_WORK = 8  # quarters of a unit
-MOST_EDGES = 50_000  # of rules; more of them take too long to sort
-FEW_EDGES = 3000  # are listed by their states: 0.1 us each, where a state takes 1.5 us otherwise
+MOST_EDGES = 50_000  # of rules; more of them take too long to list
 BEFORE_BLANKS = {*OPENING, b":", b","}  # what is written before blanks, as what closes is after them
 SHARED = 150  # steps, half a millisecond; letting others in takes a tenth
 # ranks of edges, and of the end of a run: what is taken first
@@ -50,10 +47,9 @@ NO_WAY: tuple[Option, Value] = (), 0
 
 
 class _Run(NamedTuple):
-    """A run through a rule: where it goes on after its end, and what is counted or carried there.
+    """A run through a rule: where it goes on after its end, what is counted or carried there, and the edges it took.
 
     differs  values in it must differ
-    used     the edges that it took, and how many these were when it last took one
     """
 
     rule: int
@@ -61,7 +57,7 @@ class _Run(NamedTuple):
     differs: bool
     back: int
     value: Value
-    used: dict[int, int]
+    used: set[int]
 
 
 class Documents:
@@ -70,26 +66,17 @@ class Documents:
     def __init__(self, rules: Rules, texts: Texts) -> None:
         self._rules = rules
         self._texts = texts
-        fields = [rules.edges[field::EDGE_FIELDS] for field in range(EDGE_FIELDS)]
-        self._listed: defaultdict[int, list[Option]] = defaultdict(list)  # by state, where edges are few
-        self._order: memoryview | None = None
-        if len(fields[0]) <= FEW_EDGES:
-            for state, option in zip(fields[0], zip(count(), *fields[1:], strict=False), strict=True):
-                self._listed[state].append(option)
-        else:
-            sources = np.array(fields[0])
-            order = sources.argsort(kind="stable")
-            self._order, self._sources = order.data, sources[order].data
+        self._numbers: defaultdict[int, list[int]] = defaultdict(list)  # of edges, by state
+        for number, state in enumerate(rules.edges[::EDGE_FIELDS]):
+            self._numbers[state].append(number)
         self._states: dict[int, list[Option]] = {}
         self._finals: defaultdict[int, list[int]] = defaultdict(list)
         for at in range(0, len(rules.finals), 2):
             self._finals[rules.finals[at]].append(rules.finals[at + 1])
         self._free: dict[int, bool] = {}  # by state
-        self._ends_soon: dict[int, bool] = {}
         self._opens: dict[int, bool] = {}  # by rule
         self._n_taken: defaultdict[int, int] = defaultdict(int)  # of each edge, in all documents
         self._n_texts: defaultdict[int, int] = defaultdict(int)  # of each lexeme
-        self._words: list[bytes] = []  # of the document that is written
 
     def derive(self, is_short: bool, words: list[bytes]) -> None:
         """Append the texts of a document's lexemes; the beginning of it where it is long, or no end is found.
@@ -101,8 +88,8 @@ class Documents:
         rules, texts = self._rules, self._texts
         waiting: list[_Run] = []
         open_rules: defaultdict[int, int] = defaultdict(int, {rules.start: 1})
-        run = _Run(rules.start, is_short, False, -1, 0, {})
-        state, value, self._words = rules.rule_starts[rules.start], run.value, words
+        run = _Run(rules.start, is_short, False, -1, 0, set())
+        state, value = rules.rule_starts[rules.start], run.value
         for step in range(1, MOST_STEPS + 1):
             if step % SHARED == 0:
                 time.sleep(0)  # other threads may have the interpreter
@@ -122,8 +109,7 @@ class Documents:
             else:
                 option = options[0]
             number, kind, symbol, state, _ = option
-            run.used[number] = 0
-            run.used[number] = len(run.used)
+            run.used.add(number)
             self._n_taken[number] += 1
             if kind == SCAN:
                 found = texts.of(symbol) if run.differs else texts.soon_of(symbol)
@@ -137,7 +123,7 @@ class Documents:
             elif kind != SKIP:
                 waiting.append(run)
                 differs = run.differs or CALL_NEW <= kind < CALL_AGAIN
-                run = _Run(symbol, run.is_short or open_rules[symbol] > 0, differs, state, value, {})
+                run = _Run(symbol, run.is_short or open_rules[symbol] > 0, differs, state, value, set())
                 open_rules[symbol] += 1
                 state, value = rules.rule_starts[symbol], 0
 
@@ -154,8 +140,6 @@ class Documents:
         for option in options:
             number, kind, _, _, guard = option
             n_seen += 1
-            if number in run.used and least[0] < OLD:
-                continue
             rank = self._rank(option, run, open_rules), self._n_taken[number]
             if rank < least:
                 after: Value | None = value
@@ -177,20 +161,15 @@ class Documents:
         if not is_recursion and self._opens_declared(option):
             return NEW
         if kind == SKIP:
-            if not run.is_short and (
-                self._has_new(target, run.used)
-                or (self._leads_to_free_keys(target) and self._words and self._words[-1] in OPENING)
-            ):
+            if not run.is_short and (self._has_new(target, run.used) or self._leads_to_free_keys(target)):
                 return TO_NEW
-            return TO_END if self._leads_to_end(target) else SKIPPED
+            return TO_END if target in self._finals else SKIPPED
         if run.is_short or is_recursion:
             return RECURSION if is_recursion else OLD
-        if number in run.used:  # as a comma is, while something new was taken since
-            return NEW if run.used[number] < len(run.used) and self._has_new(target, run.used) else OLD
-        is_new = not self._leads_to_free_keys(target) and not self._is_free_key(option)
-        return NEW if is_new or self._has_new(target, run.used) else OLD
+        is_old = number in run.used or self._leads_to_free_keys(target) or self._is_free_key(option)
+        return OLD if is_old else NEW
 
-    def _has_new(self, state: int, used: dict[int, int]) -> bool:
+    def _has_new(self, state: int, used: set[int]) -> bool:
         """Whether from a state some edge can be taken that a run has not taken."""
         return any(option[NUMBER] not in used and not self._is_free_key(option) for option in self._ahead(state))
 
@@ -203,19 +182,6 @@ class Documents:
             is_free = first is not None and self._is_free_key(first)
             found = self._free[state] = is_free and all(map(self._is_free_key, ahead))
         return found
-
-    def _leads_to_end(self, state: int) -> bool:
-        """Whether the rule may end in a state, or in one to which skips lead."""
-        waiting = [state]
-        for at in waiting:
-            if at in self._finals or self._ends_soon.get(at):
-                self._ends_soon[state] = True
-                return True
-            if at not in self._ends_soon:
-                skips = (option[TARGET] for option in (self._states.get(at) or self._at(at)) if option[KIND] == SKIP)
-                waiting += [target for target in skips if target not in waiting]
-        self._ends_soon.update(dict.fromkeys(waiting, False))
-        return False
 
     def _opens_declared(self, option: Option) -> bool:
         """Whether an edge begins an object with declared keys, which is more likely than another type of value."""
@@ -261,12 +227,12 @@ class Documents:
         return options
 
     def _edges_of(self, state: int) -> list[Option]:
-        found = self._listed[state]
-        if self._order is not None:
-            edges, first = self._rules.edges, bisect_left(self._sources, state)
-            numbers = self._order[first : bisect_right(self._sources, state, first)]
-            found = [(number, *edges[EDGE_FIELDS * number + 1 : EDGE_FIELDS * (number + 1)]) for number in numbers]
-        return [option for option in found if option[KIND] != SKIP_LATE]
+        edges = self._rules.edges
+        return [
+            (number, *edges[at + 1 : at + EDGE_FIELDS])
+            for number in self._numbers[state]
+            if edges[(at := EDGE_FIELDS * number) + 1] != SKIP_LATE
+        ]
 
 
 def written(words: list[bytes], texts: Texts, by_lines: bool) -> bytes:
