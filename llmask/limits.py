@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 
 from .errors import LlmaskError
 
+STRANGERS_WORK = 200_000  # units of work that compiling a grammar of strangers may take
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -71,7 +73,7 @@ class Limits:
     @property
     def are_for_strangers(self) -> bool:
         """Whether compiling is bounded as for grammars of strangers, or tighter."""
-        return self.max_compile_work <= Limits.for_untrusted().max_compile_work
+        return self.max_compile_work <= STRANGERS_WORK
 
     @classmethod
     def for_untrusted(cls) -> Limits:
@@ -85,7 +87,7 @@ class Limits:
         otherwise. Pass `on_limit="finish"` to `matcher`, so that a document that meets a limit ends validly.
         """
         return cls(
-            max_compile_work=200_000,
+            max_compile_work=STRANGERS_WORK,
             max_step_work=10_000,
             max_schema_bytes=2**20,
             max_schema_depth=100,

@@ -5,6 +5,7 @@ In: nothing. Out: constants and types. Cost: none.
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import NewType
 
 RuleId = NewType("RuleId", int)
@@ -35,4 +36,6 @@ GUARD_FIELDS = 5  # COUNT, low, high, add, cap | ADD, member, high, required, ca
 # | MORE, passed, high, required, 0 | FOLLOW, number, whose, required, endless
 UNBOUNDED = 2**31 - 1
 EDGE_FIELDS = 5  # state, kind, symbol (regex node or rule), next state, guard
+# for `edges.frombytes`, which takes a fifth of the time of `extend`
+pack_edge, pack_edges = (Struct(f"{n * EDGE_FIELDS}i").pack for n in (1, 2))
 PRIORITY_FIELDS = 3  # edge, priority, 1 where nothing ignored comes before it

@@ -86,6 +86,7 @@ from .kinds import (
     GuardId,
     RuleId,
     StateId,
+    pack_edge,
 )
 
 if TYPE_CHECKING:
@@ -191,11 +192,11 @@ class Rules:
         """
         if priority or is_bare:
             self.priorities.extend((len(self.edges) // EDGE_FIELDS, priority, int(is_bare)))
-        self.edges.extend((state, SCAN, lexeme, next_state, guard))
+        self.edges.frombytes(pack_edge(state, SCAN, lexeme, next_state, guard))
 
     def call(self, state: StateId, rule: RuleId, next_state: StateId, guard: GuardId = NO_GUARD) -> None:
         """Edge over everything that `rule` derives."""
-        self.edges.extend((state, CALL, rule, next_state, guard))
+        self.edges.frombytes(pack_edge(state, CALL, rule, next_state, guard))
 
     def call_new(
         self, state: StateId, rule: RuleId, next_state: StateId, guard: GuardId = NO_GUARD, kind: int = CALL_NEW
@@ -211,21 +212,21 @@ class Rules:
             variants are needed.
         """
         assert kind in (CALL_NEW, CALL_PLAIN, CALL_OPEN)
-        self.edges.extend((state, kind, rule, next_state, guard))
+        self.edges.frombytes(pack_edge(state, kind, rule, next_state, guard))
         self.needs_variants |= kind != CALL_OPEN
 
     def call_again(self, state: StateId, rule: RuleId, next_state: StateId) -> None:
         """Edge over a value of `rule` whose text is in the run's set, beside `call_new` with CALL_OPEN of that rule."""
-        self.edges.extend((state, CALL_AGAIN, rule, next_state, NO_GUARD))
+        self.edges.frombytes(pack_edge(state, CALL_AGAIN, rule, next_state, NO_GUARD))
 
     def call_as(self, kind: int, state: StateId, rule: RuleId, next_state: StateId, guard: GuardId) -> None:
         """Edge of one of the kinds in CALLS, for those who copy rules."""
-        self.edges.extend((state, kind, rule, next_state, guard))
+        self.edges.frombytes(pack_edge(state, kind, rule, next_state, guard))
         self.needs_variants |= kind in (CALL_NEW, CALL_PLAIN)
 
     def skip(self, state: StateId, next_state: StateId, guard: GuardId = NO_GUARD) -> None:
         """Edge that takes nothing."""
-        self.edges.extend((state, SKIP, 0, next_state, guard))
+        self.edges.frombytes(pack_edge(state, SKIP, 0, next_state, guard))
 
     def skip_late(self, state: StateId, number: int) -> None:
         """Edge that takes nothing and leads to a state of the same rule that is written when a run first gets here.
@@ -233,7 +234,7 @@ class Rules:
         Who gives the number vouches that something is derived from there; where the rule may end without more, `state`
         has to be final, too. Guards and counts are not for such rules.
         """
-        self.edges.extend((state, SKIP_LATE, number, state, NO_GUARD))
+        self.edges.frombytes(pack_edge(state, SKIP_LATE, number, state, NO_GUARD))
 
     def final(self, state: StateId, guard: GuardId = NO_GUARD) -> None:
         """The rule may end in `state`."""

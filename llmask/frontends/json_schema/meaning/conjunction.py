@@ -23,9 +23,9 @@ from llmask.work import spend
 
 from ..lexical.strings import any_spelling, free_string, spellings_of
 from ..reading.hints import REMEDIES
-from ..reading.keywords import ALL_OF, ANY_OF, NOT
+from ..reading.keywords import ALL_OF, ANY_OF, NOT, REFERENCES
 from ..reading.pointers import Path, pointer
-from .context import REFERENCES, Context, circle
+from .context import Context, circle
 from .evaluated import cases_of
 from .negation import negations
 from .place import Choice, Conjunction, SchemaAt, members_of, types_of

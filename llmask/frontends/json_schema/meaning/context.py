@@ -19,10 +19,10 @@ from llmask.regex.nodes import RegexNodes
 from llmask.work import spend
 
 from ..formats import FORMATS
-from ..lexical.lexemes import lexemes_of_types, punctuation_of
-from ..lexical.strings import Made, literals_of, spelled_string
+from ..lexical.lexemes import Punctuation, lexemes_of_types, punctuation_of
+from ..lexical.strings import Made, literals_of, once, spelled_string
 from ..reading.hints import hints_of, schema_help, suspects_of, value_help
-from ..reading.keywords import UNCHECKED, Internal, Shape, is_names
+from ..reading.keywords import REFERENCES, UNCHECKED, Internal, Shape, is_names
 from ..reading.options import SchemaOptions
 from ..reading.pointers import Path, pointer
 from ..reading.references import References
@@ -32,7 +32,6 @@ from .satisfiable import Need
 WriteVariant = Callable[[list[bytes]], RuleId | None]
 MAX_SHAPES = 100_000
 MOST_SHOWN = 80  # letters of the place of what is nested too deep
-REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 HOP_WORK = 4  # units for a reference that another one leads to
 
 
@@ -75,10 +74,9 @@ class Context:
         self.shares_places = self.tells_by_key = False
         self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
         self.needs: dict[StateId, Need] = {}  # of objects whose guards ask for members, by the last state
-        self.punctuation = punctuation_of(nodes)
-        self.lexeme_of_type = lexemes_of_types(nodes, options.numbers)
-        self._shapes = _shapes(nodes, self.draft)
-        self.keys: dict[str, int] = nodes.remembered((__name__, "keys"))
+        self.punctuation, self.lexeme_of_type, self._shapes, self.keys = once(
+            nodes, (__name__, options.numbers, self.draft), lambda: _shared(nodes, options.numbers, self.draft)
+        )
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
         self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
         self.variants: dict[RuleId, WriteVariant] = {}  # who writes a rule without some texts
@@ -243,6 +241,8 @@ class Context:
 
     def followed(self, schema: Any, path: Path) -> SchemaAt:
         """What bare references lead to; where they lead in a circle, one of that circle."""
+        if type(schema) is not dict or "$ref" not in schema:  # most
+            return schema, path
         seen: set[Hashable] = set()
         while type(schema) is dict and self.shape(schema, path).in_place == ("$ref",):
             identity = self.identity(schema, path)
@@ -297,6 +297,14 @@ class Context:
 def _shapes(nodes: RegexNodes, draft: int) -> dict[tuple[Any, ...], Shape]:
     """What was found out about keys that schemas have together, in any schema of the store."""
     return nodes.remembered((__name__, "shapes", draft))
+
+
+def _shared(
+    nodes: RegexNodes, numbers: str, draft: int
+) -> tuple[Punctuation, dict[str, int], dict[tuple[Any, ...], Shape], dict[str, int]]:
+    """What schemas of a store have in common: lexemes of marks and types, shapes, lexemes of declared keys."""
+    keys = nodes.remembered((__name__, "keys"))
+    return punctuation_of(nodes), lexemes_of_types(nodes, numbers), _shapes(nodes, draft), keys
 
 
 def _require_tag(schema: dict[str, Any]) -> None:

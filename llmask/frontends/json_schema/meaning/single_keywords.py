@@ -21,10 +21,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..reading.keywords import ARRAY, KEYWORDS, NUMERIC, OBJECT, REF_ALONE, STRING
+from ..reading.keywords import ARRAY, KEYWORDS, NUMERIC, OBJECT, REF_ALONE, REFERENCES, STRING
 from ..reading.pointers import Path, keys_of
 from .array_layout import items_of
-from .context import REFERENCES, Context
+from .context import Context
 from .place import SchemaAt, members_of
 from .scalars import matches_pattern, pattern_string
 

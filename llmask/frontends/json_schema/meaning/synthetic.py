@@ -16,7 +16,7 @@ from llmask.work import spend
 
 from ..reading.keywords import ALL_OF, ANY_OF, NOT, PREFIX, SCHEMAS_IN_LIST, SCHEMAS_IN_MAP, SCHEMAS_IN_VALUE
 from ..reading.pointers import Path
-from .context import REFERENCES, Context
+from .context import Context
 from .place import SchemaAt
 
 
@@ -87,7 +87,6 @@ def schema_of_value(context: Context, value: Any, path: Path) -> dict[Any, Any]:
 
 MAX_SPELLED = 500  # characters of a value that is compared by its text
 MAX_DEPTH = 16  # schemas within schemas that are compared by what they say
-DEFINITIONS = ("$defs", "definitions")
 
 
 def same_schema(context: Context, schema: Any, path: Path, depth: int = 0) -> Hashable:
@@ -111,14 +110,10 @@ def same_schema(context: Context, schema: Any, path: Path, depth: int = 0) -> Ha
 def _said(context: Context, schema: dict[Any, Any], path: Path, depth: int) -> tuple[Hashable, ...] | None:
     """All that a schema says, its subschemas as `same_schema` tells them; None where that is not compared."""
     shape = context.shape(schema, path)
-    if not shape.checks or not set(REFERENCES).isdisjoint(shape.in_place):
+    if not shape.compared:
         return None
     said: list[Hashable] = [shape.draft]
-    for keyword in sorted(str(keyword) for keyword, _, _ in shape.checks):
-        if keyword in DEFINITIONS:
-            continue
-        if keyword not in schema:  # one that the translation wrote
-            return None
+    for keyword in shape.compared:
         value: Any = schema[keyword]
         members: list[tuple[Any, Any, Path]] = []
         if type(value) is list and keyword in SCHEMAS_IN_LIST:

@@ -80,6 +80,7 @@ NAMES: Check = (is_names, "a list of names")
 BOOLEAN: Check = (lambda value: type(value) is bool, "true or false")
 NAME_LISTS: Check = (lambda value: _is_mapping(value) and all(map(is_names, value.values())), "lists of names by name")
 INTERNAL: Check = (lambda value: True, "")
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 class Internal:
@@ -242,12 +243,14 @@ class Shape:
     adds_null : `nullable` may add null to the type.
     unknown : keys that are no keywords of any draft.
     suspects : keys that `hints.py` has to look at.
+    compared : keywords by which two schemas are found to say the same; none where that is not looked at.
     """
 
     __slots__ = (
-        "adds_null", "checks", "counts_items", "draft", "has_array", "has_const", "has_except", "has_key_sets",
-        "has_names", "has_number", "has_object", "has_plain_keys", "has_string", "has_unevaluated", "has_values",
-        "in_place", "is_open", "is_plain", "is_scalar_type", "lists_keys", "of_other_drafts", "suspects", "unknown",
+        "adds_null", "checks", "compared", "counts_items", "draft", "has_array", "has_const", "has_except",
+        "has_key_sets", "has_names", "has_number", "has_object", "has_plain_keys", "has_string", "has_unevaluated",
+        "has_values", "in_place", "is_open", "is_plain", "is_scalar_type", "lists_keys", "of_other_drafts", "suspects",
+        "unknown",
     )  # fmt: skip
 
     def __init__(self, keys: tuple[Any, ...], draft: int) -> None:
@@ -279,6 +282,9 @@ class Shape:
                     in_place.append("")
         in_place.sort(key=LAST_IN_PLACE.__contains__)
         known_keys = {check[0] for check in checks}
+        is_written = any(type(key) is Internal for key in known_keys)
+        is_compared = not is_written and known_keys.isdisjoint(REFERENCES)
+        self.compared = tuple(sorted(known_keys - {"$defs", "definitions"})) if is_compared else ()
         self.draft = draft
         self.checks = tuple(checks)
         self.is_plain = in_place in ([], [""])

@@ -24,7 +24,7 @@ from __future__ import annotations
 from math import isqrt
 from typing import Any
 
-from llmask.grammar.kinds import NO_GUARD, SCAN, SKIP, StateId
+from llmask.grammar.kinds import NO_GUARD, SCAN, SKIP, StateId, pack_edge, pack_edges
 
 from ..meaning.contradictions import BOUNDS_HELP
 from ..meaning.finite import with_few_keys_declared
@@ -120,16 +120,16 @@ def _is_any_order(writer: Writer, n_entries: int, path: Path) -> bool:
 def _emit_plain(writer: Writer, entries: list[Entry], cells: list[Cell], n_required: int, low: int, span: Span) -> None:
     """Write an object that counts nothing; `low` is 0, or 1 for an object that must not be empty."""
     rule, start, end, depth = span
-    state_rules, edges, lexemes = writer.rules.state_rules, writer.rules.edges, writer.punctuation
+    state_rules, add, lexemes = writer.rules.state_rules, writer.rules.edges.frombytes, writer.punctuation
     choose = StateId(len(state_rules))
     if n_required or low:
         state_rules.append(rule)
-        edges.extend((start, SCAN, lexemes.open_object, choose, NO_GUARD))
+        add(pack_edge(start, SCAN, lexemes.open_object, choose, NO_GUARD))
     else:
         opened = choose + 1
         state_rules.extend((rule, rule))
-        edges.extend((start, SCAN, lexemes.open_object, opened, NO_GUARD, opened, SKIP, 0, choose, NO_GUARD))
-        edges.extend((opened, SCAN, lexemes.close_object, end, NO_GUARD))
+        add(pack_edges(start, SCAN, lexemes.open_object, opened, NO_GUARD, opened, SKIP, 0, choose, NO_GUARD))
+        add(pack_edge(opened, SCAN, lexemes.close_object, end, NO_GUARD))
     choose = _emit_entries(writer, entries, bool(cells), n_required, Span(rule, choose, end, depth))
     if cells:
         after = StateId(len(state_rules))
@@ -138,15 +138,16 @@ def _emit_plain(writer: Writer, entries: list[Entry], cells: list[Cell], n_requi
             named = len(state_rules)
             value = StateId(named + 1)
             state_rules.extend((rule, rule))
-            edges.extend((choose, SCAN, keys, named, NO_GUARD, named, SCAN, lexemes.colon, value, NO_GUARD))
+            add(pack_edges(choose, SCAN, keys, named, NO_GUARD, named, SCAN, lexemes.colon, value, NO_GUARD))
             writer.place(schemas, rule, value, after, depth)
-        edges.extend((after, SCAN, lexemes.comma, choose, NO_GUARD, after, SCAN, lexemes.close_object, end, NO_GUARD))
+        add(pack_edge(after, SCAN, lexemes.comma, choose, NO_GUARD))
+        add(pack_edge(after, SCAN, lexemes.close_object, end, NO_GUARD))
 
 
 def _emit_entries(writer: Writer, entries: list[Entry], goes_on: bool, needed: int, span: Span) -> StateId:
     """Write the declared keys, row by row, and give the state after them: most of the time of compiling is here."""
     rule, choose, end, depth = span
-    state_rules, edges = writer.rules.state_rules, writer.rules.edges
+    state_rules, add = writer.rules.state_rules, writer.rules.edges.frombytes
     lexemes, known, place = writer.punctuation, writer.keys, writer.place
     colon, comma, close = lexemes.colon, lexemes.comma, lexemes.close_object
     n_left = len(entries)
@@ -162,7 +163,7 @@ def _emit_entries(writer: Writer, entries: list[Entry], goes_on: bool, needed: i
         key = known.get(name)
         if key is None:
             key = writer.key_node(name, schemas)
-        edges.extend((choose, SCAN, key, named, NO_GUARD, named, SCAN, colon, value, NO_GUARD))
+        add(pack_edges(choose, SCAN, key, named, NO_GUARD, named, SCAN, colon, value, NO_GUARD))
         has_next = n_left or goes_on
         if has_next:
             state_rules.extend((rule, rule, rule, rule))
@@ -170,20 +171,20 @@ def _emit_entries(writer: Writer, entries: list[Entry], goes_on: bool, needed: i
             state_rules.extend((rule, rule, rule))
         is_in_fan = left_in_fan and choose != fan
         if is_in_fan:
-            edges.extend((fan, SCAN, key, named, NO_GUARD))
+            add(pack_edge(fan, SCAN, key, named, NO_GUARD))
         if has_next and not is_required:
             if is_in_fan or not left_in_fan:
-                edges.extend((choose, SKIP, 0, following, NO_GUARD))
+                add(pack_edge(choose, SKIP, 0, following, NO_GUARD))
             if left_in_fan == 1:
-                edges.extend((fan, SKIP, 0, following, NO_GUARD))
+                add(pack_edge(fan, SKIP, 0, following, NO_GUARD))
         left_in_fan -= left_in_fan > 0
         choose = following
         place(schemas, rule, value, after, depth)
         # edges out of a place come after the edges into it, as tables are filled from the last edge to the first
         if has_next:
-            edges.extend((after, SCAN, comma, following, NO_GUARD))
+            add(pack_edge(after, SCAN, comma, following, NO_GUARD))
         if not needed:
-            edges.extend((after, SCAN, close, end, NO_GUARD))
+            add(pack_edge(after, SCAN, close, end, NO_GUARD))
     return choose
 
 

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsupportedSchema
-from llmask.grammar.kinds import EDGE_FIELDS, FIRST_FOLLOWING, NO_GUARD, SCAN, RuleId, StateId
+from llmask.grammar.kinds import EDGE_FIELDS, FIRST_FOLLOWING, NO_GUARD, SCAN, RuleId, StateId, pack_edge
 from llmask.grammar.rules import Rules, RuleTemplate
 from llmask.regex.nodes import RegexNodes
 from llmask.work import share, spend
@@ -262,7 +262,7 @@ class Translation(Writer):
                         lexeme = self.lexeme_of_type.get(kind)
                         # draft 4 writes an integer without a fraction
                         if lexeme is not None and (shape.draft not in WITHOUT_CONTAINS or kind != "integer"):
-                            self.rules.edges.extend((start, SCAN, lexeme, end, NO_GUARD))
+                            self.rules.edges.frombytes(pack_edge(start, SCAN, lexeme, end, NO_GUARD))
                             return
                     if kind in SCALARS:
                         self._write_parts([(schema, path, shape)], Span(rule, start, end, depth))
@@ -308,7 +308,7 @@ class Translation(Writer):
 
     def _followed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
         """The same schemas with bare references followed, each once, `true` left out."""
-        if len(schemas) == 1 and type(schemas[0][0]) is dict and self.shape(*schemas[0]).in_place != ("$ref",):
+        if len(schemas) == 1 and type(schemas[0][0]) is dict and "$ref" not in schemas[0][0]:
             return schemas
         found: dict[Hashable, SchemaAt] = {}
         for schema, path in schemas:
