@@ -178,7 +178,7 @@ class Configuration(NamedTuple):
 def rules(of: Any) -> str:
     """The rules as they are loaded: without what derives nothing, the start first."""
     reader = _Reader(of)
-    start = int(reader.table.array[GRAMMAR.start_rule])
+    start = reader.table.slots[GRAMMAR.start_rule]
     order = sorted(range(len(reader.network.names)), key=lambda rule: rule != start)
     return "\n".join(reader.text.rule(rule) for rule in order)
 
@@ -238,7 +238,7 @@ class _Reader:
 
     def _network(self) -> Network:
         """The rules that are loaded."""
-        table, slots = self.table, self.table.array
+        table, slots = self.table, self.table.slots
         n_rules, n_states = int(slots[GRAMMAR.n_rules]), int(slots[GRAMMAR.n_rtn_states])
         written = self.grammar.own_rules
         names = [*written.names[:n_rules], *(f"rule {rule}" for rule in range(len(written.names), n_rules))]

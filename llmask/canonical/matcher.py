@@ -53,7 +53,7 @@ class Canonical(Feature):
         self._grammar = grammar
         table = grammar.store.canonical_table
         assert table is not None
-        self.marks = array("q", (int(table.array[CANON.start_split]),))  # the context after a special token
+        self.marks = array("q", (table.slots[CANON.start_split],))  # the context after a special token
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Canonical, (self._grammar,)  # contexts are numbers of this process

@@ -180,7 +180,7 @@ class SplitStates:
         table.put(CANON.queue, np.zeros(MOST_ENTRIES * ENTRY, np.int64))
         table.put(CANON.walk, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
         table.put(CANON.search_walk, np.zeros((MAX_TOKEN_BYTES + 2) * FRAME, np.int64))
-        slots = table.array
+        slots = table.slots
         for slot, array in self._slots.items():
             slots[slot] = array.ctypes.data
         for slot, number in (

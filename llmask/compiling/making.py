@@ -35,18 +35,18 @@ def made(store: Store, recipe: Recipe) -> MadeGrammar:
     """
     grammars: dict[int, MadeGrammar] = {}
     for part in recipe.in_order():
-        spend(PART_WORK if recipe.parts else 0)
-        parts = [grammars[id(one)] for one in part.parts]
+        if recipe.parts:
+            spend(PART_WORK)
         if part.kind == "lark":
-            grammar = made_lark(store, part, parts)
-        elif parts:
-            grammar = put_together(store, part.kind, parts, **(part.options or {}))
+            grammar = made_lark(store, part, [grammars[id(one)] for one in part.parts])
+        elif part.parts:
+            grammar = put_together(store, part.kind, [grammars[id(one)] for one in part.parts], **(part.options or {}))
         else:
             grammar = _OF_KIND[part.kind](store, part)
         grammar.recipe = part
         grammars[id(part)] = grammar
-    grammars[id(recipe)].build_first_mask()
-    return grammars[id(recipe)]
+    grammar.build_first_mask()
+    return grammar
 
 
 def made_schema(store: Store, recipe: Recipe) -> MadeGrammar:

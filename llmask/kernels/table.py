@@ -1,6 +1,6 @@
 """A table seen from Python: the one array that kernels take, and its memory, freed with its owner.
 
-In: the number of slots and a limit in bytes. Out: `Table.array`. Cost: see memory.py.
+In: the number of slots and a limit in bytes. Out: `Table.address`. Cost: see memory.py.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ class Table:
 
     Attributes
     ----------
-    array : int64[n_slots], the slots.
     address : where the array lies, which is as long as the table; what doors take.
-    slots : the same as a memoryview, which reads and writes a slot in a third of the time.
+    slots : the array as a memoryview, which reads and writes a slot in a third of the time.
     """
 
     address = 0
@@ -36,7 +35,6 @@ class Table:
     def __init__(self, n_slots: int, max_bytes: int, blocks: tuple[int, ...], pools: tuple[int, ...]) -> None:
         make_ready("engine")
         slots = array("q", bytes(8 * n_slots))  # says where it lies sooner than numpy does
-        self.array: npt.NDArray[np.int64] = np.frombuffer(slots, np.int64)
         self.slots = memoryview(slots)
         self.slots[memory.BASE.max_bytes] = max_bytes
         self.slots[memory.BASE.max_work] = 2**62  # of `build` each call sets its own

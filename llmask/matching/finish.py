@@ -169,7 +169,7 @@ class Ends:
             try:
                 return int(self.bounds(np.array([configuration], np.int32))[0])
             except LimitExceeded:
-                if begun is not None and store.table.array[STORE.finish_path] != 0:
+                if begun is not None and store.table.slots[STORE.finish_path] != 0:
                     first = store.table.view.finish_path[0]
                     begun += [first.step] if first.configuration == configuration and first.step >= 0 else []
                 raise

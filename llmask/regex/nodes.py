@@ -360,7 +360,7 @@ class RegexNodes:
         Lexer states and their masks belong to the store, so a grammar that is thrown away makes them for all.
         """
         table = Table(GRAMMAR.n_slots, PREPARED_BYTES, GRAMMAR.blocks, GRAMMAR_POOLS)
-        table.array[GRAMMAR.max_rows] = table.array[GRAMMAR.max_items] = PREPARED_ROWS
+        table.slots[GRAMMAR.max_rows] = table.slots[GRAMMAR.max_items] = PREPARED_ROWS
         data = np.array([node if column is None else column for column in ONE_LEXEME], np.int32)
         here = self._run(Operation.LOAD_RULES, data=data, grammar=table)
         assert here >= 0, "ONE_LEXEME is not what LOAD_RULES reads"

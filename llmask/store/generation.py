@@ -167,7 +167,7 @@ class Generation:
         Returns the configuration after it and its length; with `fills=False` it stops when the tables have outgrown
         their room, and returns what it has until then. Or REFUSED, and the position of the byte that cannot come next.
         """
-        n, slots = PART_BYTES, self.store.table.array
+        n, slots = PART_BYTES, self.store.table.slots
         while True:
             part = items_of(data[begin : begin + n])
             with self.store.lock:
@@ -205,8 +205,8 @@ class Generation:
 
     def _make_variant(self) -> None:
         """Have the variant made that the last operation of these tables asked for, and load it."""
-        rule = int(self.table.array[GRAMMAR.requested_rule])
-        texts = int(self.table.array[GRAMMAR.requested_texts])
+        rule = self.table.slots[GRAMMAR.requested_rule]
+        texts = self.table.slots[GRAMMAR.requested_texts]
         make_variant, make_late = self._source.make_variant, self._source.make_late
         made: int | None
         if texts == LATE:

@@ -118,8 +118,9 @@ class LoadedGrammar:
 
     def build_first_mask(self) -> None:
         """Where grammars come from strangers, have the first mask: what cannot begin is refused while it compiles."""
-        limits, meter, run = self.store.limits, active.meter, self.generation.run
+        limits = self.store.limits
         if limits.are_for_strangers:
+            meter, run = active.meter, self.generation.run
             if meter is not None and meter.left >= limits.max_step_work:
                 in_parts(lambda: run(Operation.BUILD_MASK, self.generation.start))
             else:

@@ -115,7 +115,7 @@ class Builder:
 
     def n_nodes(self) -> int:
         """Regex nodes in the store."""
-        return int(self.table.array[STORE.n_nodes])
+        return self.table.slots[STORE.n_nodes]
 
     def _limit_error(self, code: int) -> LimitExceeded:
         if code == memory.LIMIT_WORK:
@@ -159,7 +159,7 @@ class Store:
         self.slices = slices
         self.n_words = (tokenizer.vocab_size + 31) // 32
         self.table = Table(STORE.n_slots, limits.max_store_bytes, STORE.blocks, store_layout.STORE_POOLS)
-        slots = self.table.array
+        slots = self.table.slots
         slots[STORE.nodes_per_call] = limits.max_regex_nodes
         slots[STORE.states_per_call] = limits.max_lexer_states
         slots[STORE.max_walked] = limits.max_nodes_walked
@@ -206,13 +206,13 @@ class Store:
                 last[token] = other
             table.put(STORE.duplicates, following)
             table.put(STORE.duplicate_pairs, trie.duplicates)
-        table.array[STORE.n_duplicates] = len(trie.duplicates)
-        table.array[STORE.n_trie] = len(trie.node)
-        table.array[STORE.longest] = np.diff(tokenizer._parts.token_offsets).max(initial=0)
-        table.array[STORE.n_vocab] = tokenizer.vocab_size
-        table.array[STORE.n_words] = self.n_words
-        table.array[STORE.n_eos] = len(tokenizer.eos_ids)
-        table.array[STORE.n_specials] = len(tokenizer.special_ids)
+        table.slots[STORE.n_duplicates] = len(trie.duplicates)
+        table.slots[STORE.n_trie] = len(trie.node)
+        table.slots[STORE.longest] = np.diff(tokenizer._parts.token_offsets).max(initial=0)
+        table.slots[STORE.n_vocab] = tokenizer.vocab_size
+        table.slots[STORE.n_words] = self.n_words
+        table.slots[STORE.n_eos] = len(tokenizer.eos_ids)
+        table.slots[STORE.n_specials] = len(tokenizer.special_ids)
 
     @property
     def is_canonical(self) -> bool:

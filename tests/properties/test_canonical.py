@@ -210,7 +210,7 @@ def test_masks_are_the_same_if_lexer_states_with_one_mask_share_no_answer(scaled
     quick = llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
     slow = llmask.Compiler(quick.tokenizer, canonical=True)
     table = slow.json_schema(True)._loaded.store.canonical_table
-    table.array[CANON.longest_token] = 1 << 40  # so nowhere is there room for it
+    table.slots[CANON.longest_token] = 1 << 40  # so nowhere is there room for it
     n_tokens, every = quick.tokenizer.vocab_size, 0
     for schema in WIDE:
         grammars = quick.json_schema(schema), slow.json_schema(schema)

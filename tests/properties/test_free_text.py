@@ -34,7 +34,7 @@ def masks_of(
 ) -> Iterator[tuple[int, bool, np.ndarray, int]]:
     """Masks at some places of a text, with their place, whether it is in free text, and how many nodes were walked."""
     bitmask = llmask.allocate_bitmask(1, grammar.tokenizer.vocab_size)
-    slots = grammar._loaded.store.table.array
+    slots = grammar._loaded.store.table.slots
     matcher = grammar.matcher()
     is_free = False
     for place, letter in enumerate(text):

@@ -167,7 +167,7 @@ def test_every_door_keeps_its_one_signature(tiny_tokenizer: Any, rng: random.Ran
 
 def walked(matcher: Any, bitmask: Any) -> int:
     """Trie nodes visited for the next mask, 0 where it was known."""
-    slots = matcher.grammar.store.table.array
+    slots = matcher.grammar.store.table.slots
     slots[store_layout.STORE.walked] = 0
     matcher.fill_bitmask(bitmask)
     return int(slots[store_layout.STORE.walked])

@@ -277,7 +277,7 @@ def test_what_was_built_before_a_limit_is_right(
         slot, bounds = rng.choice(sorted(budgets.items()))
         loaded = grammar._loaded
         table = loaded.store.table if budgets is STORE_BUDGETS else loaded.generation.table
-        table.array[slot] = rng.randint(*bounds)
+        table.slots[slot] = rng.randint(*bounds)
         matcher, oracle = grammar.matcher(), make(free).matcher()
         for _ in range(20):
             allowed = read_mask(oracle, tiny_tokenizer.vocab_size)

@@ -144,7 +144,7 @@ def test_no_operation_of_a_hostile_pattern_holds_the_store_for_long(
         try:
             return run(self, *arguments, **others)
         finally:
-            units.append(int(self.table.array[memory.BASE.work]) >> memory.TICK_BITS)
+            units.append(int(self.table.slots[memory.BASE.work]) >> memory.TICK_BITS)
 
     monkeypatch.setattr(Builder, "run", noted)
     compiler = llmask.Compiler(tiny_tokenizer)

@@ -34,8 +34,8 @@ def test_masks_inside_of_a_word_are_those_of_every_pair(rng: random.Random) -> N
     assert len(spread) > 10
     table = matcher._sequence.store.canonical_table
     assert table is not None
-    assert 3 < table.array[CANON.profiles + COUNT] < 150
-    assert table.array[CANON.byte_masks + COUNT] > 0
+    assert 3 < table.slots[CANON.profiles + COUNT] < 150
+    assert table.slots[CANON.byte_masks + COUNT] > 0
 
 
 def is_word(data: bytes) -> bool:

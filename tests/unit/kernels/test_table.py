@@ -22,7 +22,7 @@ def make_table(max_bytes: int = 10**9) -> Table:
 def read_block(table: Table, slot: int, n_bytes: int) -> bytes:
     import ctypes
 
-    return ctypes.string_at(int(table.array[slot]), n_bytes)
+    return ctypes.string_at(int(table.slots[slot]), n_bytes)
 
 
 def test_a_block_is_a_copy() -> None:
@@ -53,46 +53,46 @@ def test_bytes_are_counted_with_their_headers() -> None:
 def test_a_larger_block_replaces_a_smaller_one() -> None:
     table = make_table()
     table.put(SLOT, np.full(300, 1, np.uint8))
-    address = int(table.array[SLOT])
+    address = int(table.slots[SLOT])
     table.put(SLOT, np.full(100, 2, np.uint8))
-    assert int(table.array[SLOT]) == address  # it fits
+    assert int(table.slots[SLOT]) == address  # it fits
     assert read_block(table, SLOT, 101) == b"\2" * 100 + b"\1"
     table.put(SLOT, np.full(5000, 3, np.uint8))
-    assert int(table.array[SLOT]) != address
+    assert int(table.slots[SLOT]) != address
     assert read_block(table, SLOT, 5000) == b"\3" * 5000
-    assert int(table.array[memory.BASE.retired]) == address  # a reader may still be looking at it
+    assert int(table.slots[memory.BASE.retired]) == address  # a reader may still be looking at it
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there blocks are not mapped")
 def test_a_block_that_outgrows_a_page_has_room_and_is_charged_by_pages() -> None:
     table = make_table()
     table.put(SLOT, np.full(5000, 1, np.uint8))
-    address, charged = int(table.array[SLOT]), table.bytes_used
+    address, charged = int(table.slots[SLOT]), table.bytes_used
     table.put(SLOT, np.full(50_000, 2, np.uint8))
-    assert int(table.array[SLOT]) == address
-    assert table.array[memory.BASE.retired] == 0
+    assert int(table.slots[SLOT]) == address
+    assert table.slots[memory.BASE.retired] == 0
     assert table.bytes_used - charged == (13 - 2) * memory.PAGE_BYTES
     table.put(SLOT, np.full(70_000, 3, np.uint8))
-    assert int(table.array[memory.BASE.retired]) == address
+    assert int(table.slots[memory.BASE.retired]) == address
     assert read_block(table, SLOT, 70_000) == b"\3" * 70_000
 
 
 def test_a_block_that_is_big_at_once_has_room_for_as_much_again() -> None:
     table = make_table()
     table.put(SLOT, np.full(2 * memory.BIG_BLOCK, 1, np.uint8))
-    address, charged = int(table.array[SLOT]), table.bytes_used
+    address, charged = int(table.slots[SLOT]), table.bytes_used
     assert charged < 3 * memory.BIG_BLOCK  # what is only reserved does not count
     table.put(SLOT, np.full(8 * memory.BIG_BLOCK, 2, np.uint8))
-    assert int(table.array[SLOT]) == address  # copying it would stop all others
+    assert int(table.slots[SLOT]) == address  # copying it would stop all others
     assert table.bytes_used >= charged + 6 * memory.BIG_BLOCK
 
 
 def test_a_limit_is_noted_and_the_block_is_whole() -> None:
     table = make_table(max_bytes=1000)
     table.put(SLOT, np.zeros(900, np.uint8))
-    assert table.array[memory.BASE.exceeded] == 0
+    assert table.slots[memory.BASE.exceeded] == 0
     table.put(SLOT + 1, np.zeros(900, np.uint8))
-    assert table.array[memory.BASE.exceeded] == memory.LIMIT_BYTES
+    assert table.slots[memory.BASE.exceeded] == memory.LIMIT_BYTES
     assert read_block(table, SLOT + 1, 900) == bytes(900)
 
 

@@ -178,7 +178,7 @@ def test_a_prepared_lexeme_has_its_masks(byte_tokenizer: Any) -> None:
     nodes, counters = (store.nodes, (STORE.n_masks, STORE.n_exits, STORE.n_token_lists))
     node = nodes.concat([nodes.literal(b"ab"), nodes.repeat(nodes.byte_set(0x3FFFFFF << 97), 3, 40)])
     nodes.prepare(node, [b"a", b"b"])
-    known = [int(store.table.array[slot]) for slot in counters]
+    known = [int(store.table.slots[slot]) for slot in counters]
     rules = Rules()
     end = rules.state(rules.rule("start"))
     rules.scan(rules.start_state(rules.start), node, end)
@@ -187,10 +187,10 @@ def test_a_prepared_lexeme_has_its_masks(byte_tokenizer: Any) -> None:
     read_mask(matcher, 257)
     matcher.accept_bytes(b"ab")
     read_mask(matcher, 257)
-    assert [int(store.table.array[slot]) for slot in counters] == known
+    assert [int(store.table.slots[slot]) for slot in counters] == known
     matcher.accept_bytes(b"c")
     read_mask(matcher, 257)
-    assert [int(store.table.array[slot]) for slot in counters] != known
+    assert [int(store.table.slots[slot]) for slot in counters] != known
 
 
 def test_building_again_gives_the_same_id(rng: random.Random, scaled: Callable[[int], int], compiled: Any) -> None:

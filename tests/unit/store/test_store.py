@@ -217,7 +217,7 @@ def test_threads_build_nodes_of_one_store(tiny_tokenizer: Any) -> None:
 
 def test_the_vocabulary_of_a_store(tiny_tokenizer: Any) -> None:
     store = Store(tiny_tokenizer, Limits())
-    slots = store.table.array
+    slots = store.table.slots
     assert slots[store_layout.STORE.n_vocab] == tiny_tokenizer.vocab_size
     assert slots[store_layout.STORE.n_words] == store.n_words == 10
     assert slots[store_layout.STORE.n_eos] == 1

@@ -130,7 +130,7 @@ def _emit_plain(writer: Writer, entries: list[Entry], cells: list[Cell], n_requi
         state_rules.extend((rule, rule))
         add(pack_edges(start, SCAN, lexemes.open_object, opened, NO_GUARD, opened, SKIP, 0, choose, NO_GUARD))
         add(pack_edge(opened, SCAN, lexemes.close_object, end, NO_GUARD))
-    choose = _emit_entries(writer, entries, bool(cells), n_required, Span(rule, choose, end, depth))
+    choose = _emit_entries(writer, entries, bool(cells), n_required, choose, span)
     if cells:
         after = StateId(len(state_rules))
         state_rules.append(rule)
@@ -144,9 +144,11 @@ def _emit_plain(writer: Writer, entries: list[Entry], cells: list[Cell], n_requi
         add(pack_edge(after, SCAN, lexemes.close_object, end, NO_GUARD))
 
 
-def _emit_entries(writer: Writer, entries: list[Entry], goes_on: bool, needed: int, span: Span) -> StateId:
+def _emit_entries(
+    writer: Writer, entries: list[Entry], goes_on: bool, needed: int, choose: StateId, span: Span
+) -> StateId:
     """Write the declared keys, row by row, and give the state after them: most of the time of compiling is here."""
-    rule, choose, end, depth = span
+    rule, _, end, depth = span
     state_rules, add = writer.rules.state_rules, writer.rules.edges.frombytes
     lexemes, known, place = writer.punctuation, writer.keys, writer.place
     colon, comma, close = lexemes.colon, lexemes.comma, lexemes.close_object
@@ -158,8 +160,8 @@ def _emit_entries(writer: Writer, entries: list[Entry], goes_on: bool, needed: i
             fan, left_in_fan = choose, fans[n_left]
         n_left -= 1
         needed -= is_required
-        named = len(state_rules)
-        value, after, following = StateId(named + 1), StateId(named + 2), StateId(named + 3)
+        named: Any = len(state_rules)  # a StateId, which would be called for each of them
+        value, after, following = named + 1, named + 2, named + 3
         key = known.get(name)
         if key is None:
             key = writer.key_node(name, schemas)

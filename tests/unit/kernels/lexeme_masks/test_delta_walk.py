@@ -161,7 +161,7 @@ def test_inside_names_masks_are_those_of_other_keys_and_tokens_end_the_right_one
 
 def test_inside_names_few_nodes_are_visited(default_tokenizer: llmask.Tokenizer) -> None:
     compiler = llmask.Compiler(default_tokenizer)
-    array = compiler._newest_store().table.array
+    array = compiler._newest_store().table.slots
     matcher = compiler.json_schema({"properties": {"name": {"type": "string"}, "nation": {}, "id": {}}}).matcher()
     matcher.accept_bytes(b"{")
     for byte in b'"name':

@@ -56,7 +56,7 @@ def test_of_a_string_of_bounded_length_exactly_the_longer_tokens_are_refused(tin
 
 def test_bounds_share_a_mask_and_walk_once(default_tokenizer: llmask.Tokenizer) -> None:
     compiler = llmask.Compiler(default_tokenizer)
-    array = compiler._newest_store().table.array
+    array = compiler._newest_store().table.slots
     walked: list[Any] = []
     for most in (2000, 3000, 4000):
         matcher = compiler.json_schema({"type": "string", "maxLength": most}).matcher()
