@@ -40,24 +40,20 @@ Place = tuple[int, int, int]  # state, depth, what stood before
 
 
 def with_spacing(rules: Rules, nodes: RegexNodes, options: SchemaOptions) -> Rules:
-    """`rules` with the white space that the options ask for.
+    """`rules` with the white space that the options ask for; what is flexible or compact is in them.
 
     Raises
     ------
     GrammarError
         When the pattern for white space is malformed, matches something else, or only runs that are too long.
     """
+    if options.indent is None and options.whitespace in ("flexible", "compact"):
+        return rules
     rules.ignored = None
     if options.indent is not None:
         unit = b" " * options.indent if type(options.indent) is int else str(options.indent).encode()
         return _Spaced(rules, nodes, _indented(nodes, unit), MAX_DEPTH if unit else 0).rules
-    most = options.max_whitespace
-    if options.whitespace == "compact" or (options.whitespace == "flexible" and not most):
-        return rules
-    if options.whitespace == "flexible":
-        rules.ignored = white_space(nodes, most)
-        return rules
-    gap = _pattern(nodes, options)
+    most, gap = options.max_whitespace, _pattern(nodes, options)
     if not nodes.is_nullable(gap):
         return _Spaced(rules, nodes, lambda depth, is_exact: Gaps(gap, gap, gap, gap), 0).rules
     gap = nodes.intersect([gap, white_space(nodes, most)]) if most else nodes.EMPTY

@@ -21,6 +21,7 @@ In: parts. Out: states and edges between two given states. Cost: about 3 us a pr
 
 from __future__ import annotations
 
+from array import array
 from math import isqrt
 from typing import Any
 
@@ -155,6 +156,7 @@ def _emit_entries(
     n_left = len(entries)
     fans = _fans(entries) if n_left >= MANY else {}
     fan, left_in_fan = choose, 0
+    row = array("i", (rule, rule, rule, rule))
     for name, schemas, is_required, _ in entries:
         if n_left in fans:
             fan, left_in_fan = choose, fans[n_left]
@@ -167,10 +169,7 @@ def _emit_entries(
             key = writer.key_node(name, schemas)
         add(pack_edges(choose, SCAN, key, named, NO_GUARD, named, SCAN, colon, value, NO_GUARD))
         has_next = n_left or goes_on
-        if has_next:
-            state_rules.extend((rule, rule, rule, rule))
-        else:
-            state_rules.extend((rule, rule, rule))
+        state_rules.extend(row if has_next else row[:3])
         is_in_fan = left_in_fan and choose != fan
         if is_in_fan:
             add(pack_edge(fan, SCAN, key, named, NO_GUARD))
