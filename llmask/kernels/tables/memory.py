@@ -9,7 +9,7 @@ enlarge a block needs no way back into Python.
                                               |
     block:   [ previous block | n_bytes | charged ] item 0, item 1, ...   (header of 32 bytes before the address)
 
-Small blocks (up to a page) are made by calloc and grow to twice their size. Those that outgrow it are mapped from the
+Small blocks (up to SMALL_BLOCK) are made by calloc and grow to twice their size. Those that outgrow it are mapped from the
 system with room for BIG_BLOCK, big ones with room for 256 times what was there, and for 8 times what is asked for:
 address space is reserved, memory is taken page by page as it is written, so a table that fills copies next to nothing
 (doubling blocks of 64 MB stopped a token for 30-60 ms; retired blocks of up to 64 KB were half of a grammar's memory).
@@ -55,6 +55,7 @@ TICK_BITS = 6  # 64 ticks of work are a unit, about a microsecond
 HEADER_BYTES = 32
 MIN_BLOCK_BYTES = 256
 PAGE_BYTES = 4096
+SMALL_BLOCK = 16 * 1024  # header included; mapping a block takes 4 us and a fault for each page
 BIG_BLOCK = 64 * 1024  # header included
 BIG_FACTOR = 256
 ROOM_FACTOR = 8  # of a block that is big at once, as an automaton of 10 MB: the next one may be as large
@@ -270,7 +271,7 @@ def _enlarge(table, slot, n_bytes):
     fresh = 0
     if wanted + HEADER_BYTES > BIG_BLOCK:
         fresh = _make_block(max(ROOM_FACTOR * n_bytes, BIG_FACTOR * old_bytes))
-    elif _CAN_MAP and wanted + HEADER_BYTES > PAGE_BYTES:
+    elif _CAN_MAP and wanted + HEADER_BYTES > SMALL_BLOCK:
         fresh = _make_block(BIG_BLOCK - HEADER_BYTES)
     if fresh == 0:
         fresh = _make_block(wanted)
