@@ -9,8 +9,8 @@ enlarge a block needs no way back into Python.
                                               |
     block:   [ previous block | n_bytes | charged ] item 0, item 1, ...   (header of 32 bytes before the address)
 
-Small blocks (up to SMALL_BLOCK) are made by calloc and grow to twice their size. Those that outgrow it are mapped from the
-system with room for BIG_BLOCK, big ones with room for 256 times what was there, and for 8 times what is asked for:
+Small blocks (up to SMALL_BLOCK) are made by calloc and grow to twice their size. Those that outgrow it are mapped from
+the system with room for BIG_BLOCK, big ones with room for 256 times what was there, and for 8 times what is asked for:
 address space is reserved, memory is taken page by page as it is written, so a table that fills copies next to nothing
 (doubling blocks of 64 MB stopped a token for 30-60 ms; retired blocks of up to 64 KB were half of a grammar's memory).
 Where address space is limited (`ulimit -v`) they double, too. `charged` says how many bytes of a block count in
