@@ -16,6 +16,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -69,11 +70,11 @@ class Documents:
         self._numbers: defaultdict[int, list[int]] = defaultdict(list)  # of edges, by state
         for number, state in enumerate(rules.edges[::EDGE_FIELDS]):
             self._numbers[state].append(number)
-        self._states: dict[int, list[Option]] = {}
+        self._at = cache(self._find_options)  # by state
+        self._leads_to_free_keys = cache(self._find_free)
         self._finals: defaultdict[int, list[int]] = defaultdict(list)
         for at in range(0, len(rules.finals), 2):
             self._finals[rules.finals[at]].append(rules.finals[at + 1])
-        self._free: dict[int, bool] = {}  # by state
         self._opens: dict[int, bool] = {}  # by rule
         self._n_taken: defaultdict[int, int] = defaultdict(int)  # of each edge, in all documents
         self._n_texts: defaultdict[int, int] = defaultdict(int)  # of each lexeme
@@ -93,7 +94,7 @@ class Documents:
         for step in range(1, MOST_STEPS + 1):
             if step % SHARED == 0:
                 time.sleep(0)  # other threads may have the interpreter
-            options = self._states.get(state) or self._at(state)
+            options = self._at(state)
             if len(options) != 1 or options[0][GUARD] != NO_GUARD or options[0][KIND] > SKIP or state in self._finals:
                 chosen = self._choose(state, options, value, run, open_rules)
                 if chosen is NO_WAY:
@@ -173,15 +174,11 @@ class Documents:
         """Whether from a state some edge can be taken that a run has not taken."""
         return any(option[NUMBER] not in used and not self._is_free_key(option) for option in self._ahead(state))
 
-    def _leads_to_free_keys(self, state: int) -> bool:
+    def _find_free(self, state: int) -> bool:
         """Whether nothing but keys that are not declared comes next: of these a run takes one if no other was there."""
-        found = self._free.get(state)
-        if found is None:
-            ahead = self._ahead(state)
-            first = next(ahead, None)
-            is_free = first is not None and self._is_free_key(first)
-            found = self._free[state] = is_free and all(map(self._is_free_key, ahead))
-        return found
+        ahead = self._ahead(state)
+        first = next(ahead, None)
+        return first is not None and self._is_free_key(first) and all(map(self._is_free_key, ahead))
 
     def _opens_declared(self, option: Option) -> bool:
         """Whether an edge begins an object with declared keys, which is more likely than another type of value."""
@@ -200,7 +197,7 @@ class Documents:
     def _is_free_key(self, option: Option) -> bool:
         if option[KIND] != SCAN:
             return False
-        after = self._states.get(option[TARGET]) or self._at(option[TARGET])
+        after = self._at(option[TARGET])
         return (
             len(after) == 1
             and after[0][SYMBOL] == self._texts.colon
@@ -212,19 +209,17 @@ class Documents:
         """The edges that take something, and close nothing, from a state and those to which skips lead."""
         waiting, closing = [state], self._texts.closing
         for at in waiting:
-            for option in self._states.get(at) or self._at(at):
+            for option in self._at(at):
                 if option[KIND] == SKIP:
                     if option[TARGET] not in waiting:
                         waiting.append(option[TARGET])
                 elif option[SYMBOL] not in closing or option[KIND] != SCAN:
                     yield option
 
-    def _at(self, state: int) -> list[Option]:
+    def _find_options(self, state: int) -> list[Option]:
         """The edges out of a state, the likelier ones first."""
-        options = self._states[state] = self._edges_of(state)
-        if len(options) > 1:
-            options.sort(key=self._opens_declared, reverse=True)
-        return options
+        options = self._edges_of(state)
+        return sorted(options, key=self._opens_declared, reverse=True) if len(options) > 1 else options
 
     def _edges_of(self, state: int) -> list[Option]:
         edges = self._rules.edges

@@ -1,7 +1,7 @@
 """What is likely to be written next: the lexemes that may come at a place of a derivation, with texts as models write.
 
-Names, numbers, dates, addresses (TYPICAL); where a lexeme lists words, these. Only where few of them match there are a
-shortest string and random ones, too. Between lexemes comes what JSON is mostly written with, in one line or several.
+Names, numbers, dates, addresses (TYPICAL); where a lexeme lists words, these. Only where few of them match there is a
+shortest string, too. Between lexemes comes what JSON is mostly written with, in one line or several.
 
 In: derivations of a grammar. Out: texts. Cost: 5 us a step of a derivation that is new, 0.1 to 1 ms for a new lexeme.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from functools import cache
-from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import LimitExceeded, LlmaskError
@@ -37,7 +36,6 @@ NUMBERS = (b"12", b"0.5", b"5", b"123.25", b"-40.7128", b"2024", b"0", b"1.0")
 TYPICAL = (*NUMBERS, b"true", b"false", b"null", b" ", b"ab", b"a", *QUOTED, b'""')
 QUOTE = ord('"')
 ENOUGH = 3  # typical texts of a lexeme: no others are looked for then
-RANDOM_BYTES = (3, 8)  # how long the others get before they look for an end
 COUNTED = b"a1"  # in turn: hardly any vocabulary has them as one token
 MOST_COUNTED = 64  # characters of a text in which they are counted
 LEADS = ("", "\n")  # some tokenizers add a blank before a text; nothing is split across a line
@@ -134,13 +132,11 @@ class Texts:
         found = [text for text in TYPICAL if self._nodes.matches(lexeme, text)]
         if all(text in found for text in QUOTED):
             found = [text for text in found if text not in QUOTED or text in FREE]
-        random = Random(lexeme)
         with suppress(LimitExceeded):  # then it has none, perhaps
             if self._strings.length(lexeme) > LONGEST:
                 return found
             if len(found) < ENOUGH:
                 found.append(self._strings.shortest(lexeme))
-                found += [self._strings.sample(lexeme, random, n) for n in RANDOM_BYTES[: ENOUGH - len(found)]]
             found += self._counted(lexeme)
         return found
 
