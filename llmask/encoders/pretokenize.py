@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -113,29 +112,3 @@ def check_patterns(patterns: Sequence[str]) -> bool:
     except ValueError:
         return False
     return True
-
-
-def split_words(patterns: Sequence[str], text: str) -> list[str]:
-    """Words of `text`; joined they are the text.
-
-    Raises
-    ------
-    ValueError : patterns that cannot be run.
-
-    Examples
-    --------
-    >>> from llmask.vocabulary.patterns import GPT2
-    >>> split_words((GPT2,), "it's  12 o'clock")
-    ['it', "'s", ' ', ' 12', ' o', "'", 'clock']
-    """
-    from .tables import EncoderTable, address_of
-
-    splitter = make_splitter(tuple(patterns))
-    data = text.encode("utf-8")
-    if splitter.automaton is None:
-        ends = splitter.word_ends(text)
-    else:
-        table = EncoderTable(splitter.automaton)
-        room = np.empty(len(data), np.int32)
-        ends = room[: table.doors.split_text(table.address, address_of(data), len(data), room)]
-    return [data[start:end].decode("utf-8") for start, end in pairwise([0, *ends.tolist()])]

@@ -316,28 +316,17 @@ PLAIN = ("llmask.errors", "llmask.limits", "llmask.kernels.machine.constants")  
 
 @pytest.mark.parametrize("word", ["TODO", "FIXME", "XXX", "HACK", "lorem ipsum"])
 def test_no_unfinished_business(project_root: Path, word: str) -> None:
-    found = subprocess.run(
-        ["git", "grep", "-nIw", word, "--", ".", ":!tests/house"],
-        cwd=project_root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if found.returncode > 1:
-        pytest.skip("not a checkout of the repository")
-    assert not found.stdout, found.stdout
+    assert not lines_with(project_root, "-w", "-e", word)
 
 
 def test_no_paths_of_one_machine(project_root: Path) -> None:
-    patterns = [r"/home/[a-z]", r"C:\\Users"]
-    arguments = [argument for pattern in patterns for argument in ("-e", pattern)]
-    found = subprocess.run(
-        ["git", "grep", "-nIE", *arguments, "--", ".", ":!tests/house"],
-        cwd=project_root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    assert not lines_with(project_root, "-E", "-e", r"/home/[a-z]", "-e", r"C:\\Users")
+
+
+def lines_with(root: Path, *what: str) -> str:
+    """What `git grep` finds outside of these tests."""
+    command = ["git", "grep", "-nI", *what, "--", ".", ":!tests/house"]
+    found = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if found.returncode > 1:
         pytest.skip("not a checkout of the repository")
-    assert not found.stdout, found.stdout
+    return found.stdout

@@ -20,12 +20,11 @@ import numpy as np
 
 from llmask.defaults.ngram import FILE
 from llmask.encoders.bpe import BYTE_OF_CHARACTER
-from llmask.encoders.pretokenize import split_words
 from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.patterns import LLAMA3
 
 from .corpus import Corpus, gather
-from .train_bpe import train_merges
+from .train_bpe import split_words, train_merges
 from .train_ngram import count_ngrams
 
 VOCAB_SIZE = 32_768

@@ -11,9 +11,31 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
+from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+
+from llmask.encoders.pretokenize import make_splitter
+from llmask.encoders.tables import EncoderTable, address_of
+
 Pair = tuple[int, int]
+
+
+def split_words(patterns: Sequence[str], text: str) -> list[str]:
+    """Words of `text` as encoders split it; joined they are the text.
+
+    Raises
+    ------
+    ValueError : patterns that cannot be run.
+    """
+    splitter, data = make_splitter(tuple(patterns)), text.encode()
+    if splitter.automaton is None:
+        ends = splitter.word_ends(text)
+    else:
+        table, room = EncoderTable(splitter.automaton), np.empty(len(data), np.int32)
+        ends = room[: table.doors.split_text(table.address, address_of(data), len(data), room)]
+    return [data[start:end].decode() for start, end in pairwise([0, *ends.tolist()])]
 
 
 def train_merges(word_counts: dict[bytes, int], n_merges: int) -> list[tuple[bytes, bytes]]:

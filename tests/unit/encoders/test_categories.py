@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from llmask.encoders.categories import CATEGORIES, HAN, CharacterSet, Partition, category_runs, one_character, two_level
-from llmask.encoders.pretokenize import split_words
 from llmask.vocabulary.patterns import LLAMA3
+from tools.training.train_bpe import split_words
 
 
 def test_classes_tell_all_sets_apart_and_nothing_else():

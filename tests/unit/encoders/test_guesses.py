@@ -9,8 +9,9 @@ import llmask
 from llmask.encoders import guesses
 from llmask.encoders.guesses import LaterWords, code_points_of, guess_graph, later_words
 from llmask.encoders.pattern_automaton import compile_patterns
-from llmask.encoders.pretokenize import Splitter, split_words
+from llmask.encoders.pretokenize import Splitter
 from llmask.vocabulary.patterns import PATTERNS
+from tools.training.train_bpe import split_words
 
 
 def test_a_look_ahead_keeps_two_guesses() -> None:

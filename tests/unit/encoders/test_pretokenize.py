@@ -7,9 +7,10 @@ import unicodedata
 
 import pytest
 
-from llmask.encoders.pretokenize import Splitter, check_patterns, split_words
+from llmask.encoders.pretokenize import Splitter, check_patterns
 from llmask.vocabulary.patterns import PATTERNS
 from tests.unit.encoders.test_categories import CHANGED
+from tools.training.train_bpe import split_words
 
 WHITE_SPACE = [*range(9, 14), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
 

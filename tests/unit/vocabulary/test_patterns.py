@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from llmask.encoders.pretokenize import split_words
 from llmask.vocabulary.patterns import PATTERNS
+from tools.training.train_bpe import split_words
 
 
 @pytest.mark.parametrize("name", PATTERNS)
