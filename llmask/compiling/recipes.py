@@ -62,8 +62,6 @@ class Recipe(NamedTuple):
 
     def in_order(self) -> list[Recipe]:
         """All parts, and parts of parts, each once and before what it is a part of; the recipe itself is last."""
-        if not self.parts:
-            return [self]
         found: dict[int, Recipe] = {}
         waiting = [self]
         while waiting:
