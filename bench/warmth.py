@@ -93,7 +93,7 @@ def main() -> None:
     gc.freeze()  # what all of MaskBench holds would be gone through while grammars are warmed, a third of a second
     print(
         "| warmed for at most, ms | compiling and warming, ms: mean / p50 / p99 | masks | explored "
-        "| a grammar, KiB | known in one line: of all steps, of a document's | ... line by line |"
+        "| a grammar and its document, KiB | known in one line: of all steps, of a document's | ... line by line |"
     )
     print(f"|---:|{'---:|' * 6}")
     for given in options.seconds.split(","):
