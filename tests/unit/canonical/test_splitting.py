@@ -10,9 +10,10 @@ import pytest
 import llmask
 from llmask.canonical import splitting
 from llmask.canonical.splitting import SplitAutomaton
-from llmask.encoders.pretokenize import make_splitter, split_words
+from llmask.encoders.pretokenize import make_splitter
 from llmask.kernels.canonical.split import BREAKS, DEAD, FITS, INSIDE, START
 from llmask.vocabulary.patterns import PATTERNS
+from tools.training.train_bpe import split_words
 
 MODELS = ["gpt-2", "llama3", "qwen2", "starcoder", "falcon", "deepseek-llm", "deepseek-coder", "deepseek-v3", "default"]
 

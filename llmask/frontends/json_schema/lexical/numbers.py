@@ -12,7 +12,7 @@ each combination of them; the states that a divisor takes are limited (`number_m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor, gcd, lcm
@@ -115,8 +115,8 @@ def number_range(
     not_divisors, excluded : numbers that it is no multiple of, numbers that it is not, as JSON readers give them.
     fraction, exponent : how it is written; see `NumberRange`.
     """
-    lows = [bound for schema in schemas for bound in _written_bounds(schema, "minimum", "exclusiveMinimum")]
-    highs = [bound for schema in schemas for bound in _written_bounds(schema, "maximum", "exclusiveMaximum")]
+    lows = _written_bounds(schemas, "minimum", "exclusiveMinimum")
+    highs = _written_bounds(schemas, "maximum", "exclusiveMaximum")
     low, low_open = max(lows, default=(None, False))
     high, high_open = min(highs, key=lambda one: (one[0], not one[1]), default=(None, False))
     divisor = None
@@ -138,11 +138,14 @@ def number_range(
     )
 
 
-def _written_bounds(schema: dict[str, Any], bound: str, exclusive: str) -> Iterator[tuple[Decimal, bool]]:
+def _written_bounds(schemas: Sequence[dict[str, Any]], bound: str, exclusive: str) -> list[tuple[Decimal, bool]]:
     """The bounds under two keywords, and whether each is itself left out; in draft 4 one is a boolean."""
-    for keyword in (bound, exclusive):
-        if keyword in schema and type(schema[keyword]) is not bool:
-            yield exact_decimal(schema[keyword]), keyword == exclusive or schema.get(exclusive) is True
+    return [
+        (exact_decimal(schema[keyword]), keyword == exclusive or schema.get(exclusive) is True)
+        for keyword in (bound, exclusive)
+        for schema in schemas
+        if keyword in schema and type(schema[keyword]) is not bool
+    ]
 
 
 def _divisor(value: Any) -> Fraction:
