@@ -20,14 +20,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
-import numpy as np
-
 from ..errors import LlmaskError
 from ..forks import OfProcess
-from ..kernels import engine
-from ..kernels.tables.kinds import Fill
+from ..kernels.tables.kinds import MaskKind
 from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
+from .mask_numbers import reader
 from .sequence import Sequence
 
 MOST_WAITING = 4096  # masks; whoever asks for more does without
@@ -65,7 +63,7 @@ class _Reader:
 
 
 _reader = OfProcess(_Reader, lambda reader: reader.thread.is_alive())
-_scratch = threading.local()
+_mask_kind = reader("configurations", "mask_kind")
 
 
 def read_ahead(sequence: Sequence) -> bool:
@@ -91,8 +89,4 @@ def read_beside(parts: Iterator[int]) -> None:
 
 def is_missing(sequence: Sequence) -> bool:
     """Whether the mask of a sequence is not there."""
-    n_words = sequence.store.n_words
-    row = getattr(_scratch, "row", None)
-    if row is None or row.shape[1] < n_words:
-        row = _scratch.row = np.zeros((1, n_words), np.int32)
-    return bool(engine.fill_mask(sequence.cell_address, row, 0) == Fill.MISS)
+    return bool(_mask_kind(sequence.generation.table, sequence.configuration) == MaskKind.NONE)
