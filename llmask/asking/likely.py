@@ -34,7 +34,6 @@ QUOTED = tuple(f'"{word}"'.encode() for word in WORDS)
 FREE = tuple(f'"{word}"'.encode() for word in FREE_WORDS)
 NUMBERS = (b"12", b"0.5", b"5", b"123.25", b"-40.7128", b"2024", b"0", b"1.0")
 TYPICAL = (*NUMBERS, b"true", b"false", b"null", b" ", b"ab", b"a", *QUOTED, b'""')
-QUOTE = ord('"')
 ENOUGH = 3  # typical texts of a lexeme: no others are looked for then
 COUNTED = b"a1"  # in turn: hardly any vocabulary has them as one token
 MOST_COUNTED = 64  # characters of a text in which they are counted
@@ -44,7 +43,6 @@ MOST_SEARCHED = 500  # nodes, for one string of a lexeme: 25 ms
 SEARCHED_SOON = 8  # the same where one is to be found soon
 MOST_SILENT = 10_000  # steps without a lexeme from one place
 OPENING, CLOSING = (b"{", b"["), (b"}", b"]")
-ENDS = ()  # the texts of the end, where everything is derived
 
 
 class Option(NamedTuple):
@@ -54,7 +52,7 @@ class Option(NamedTuple):
     place: int
 
 
-END = Option(ENDS, NOTHING)
+END = Option((), NOTHING)  # everything is derived
 
 
 class Texts:
@@ -119,7 +117,7 @@ class Texts:
         """The words of a lexeme that lists them; of others a typical string, or a shortest one, found sooner."""
         found = self.words_of(lexeme) or self._soon.get(lexeme)
         if found is None:
-            is_quoted = self._nodes.derivative(lexeme, QUOTE) != self._nodes.EMPTY
+            is_quoted = self._nodes.derivative(lexeme, ord('"')) != self._nodes.EMPTY
             texts = QUOTED if is_quoted else TYPICAL
             found = next(((text,) for text in texts if self._nodes.matches(lexeme, text)), ())
             with suppress(LimitExceeded):

@@ -31,13 +31,14 @@ from .sequence import Sequence
 MOST_WAITING = 4096  # masks; whoever asks for more does without
 HANDING_OVER = 0.001  # seconds until other work begins: a new grammar is handed over, and its first mask built
 BETWEEN = 0.0001  # seconds between its parts, so that who waits for the interpreter or the lock gets it
+Work = tuple[Generation, int] | Iterator[int]  # a configuration whose mask is missing; or what is done in parts
 
 
 class _Reader:
     """The reading thread of this process; it ends with it."""
 
     def __init__(self) -> None:
-        self.asked: SimpleQueue[tuple[Generation, int] | Iterator[int]] = SimpleQueue()
+        self.asked: SimpleQueue[Work] = SimpleQueue()
         self.thread = threading.Thread(target=self._serve, name="llmask-ahead", daemon=True)
         self.thread.start()
 
@@ -71,20 +72,17 @@ def read_ahead(sequence: Sequence) -> bool:
 
     It is not where it is there, or where more than the grammar makes it.
     """
-    if not sequence.follows_grammar or not is_missing(sequence):
-        return False
+    is_wanted = sequence.follows_grammar and is_missing(sequence)
+    return is_wanted and read_beside((sequence.generation, sequence.configuration))
+
+
+def read_beside(work: Work) -> bool:
+    """Have the helping thread build a mask or, while nobody asks it for one, do other work; whether it will."""
     reader = _reader.get()
     if reader.asked.qsize() >= MOST_WAITING:
         return False
-    reader.asked.put((sequence.generation, sequence.configuration))
+    reader.asked.put(work)
     return True
-
-
-def read_beside(parts: Iterator[int]) -> None:
-    """Have the helping thread do some work while nobody asks it for a mask, part by part, and not at once."""
-    reader = _reader.get()
-    if reader.asked.qsize() < MOST_WAITING:
-        reader.asked.put(parts)
 
 
 def is_missing(sequence: Sequence) -> bool:

@@ -142,8 +142,9 @@ class RegexNodes:
     def literal(self, data: bytes) -> int:
         """Exactly these bytes."""
         if len(data) == 1:
-            return Node.FIRST_SINGLE + data[0]
-        node = self._run(Operation.LITERAL, data=np.frombuffer(data, np.uint8).astype(np.int32))
+            node = Node.FIRST_SINGLE + data[0]
+        else:
+            node = self._run(Operation.LITERAL, data=np.frombuffer(data, np.uint8).astype(np.int32))
         self.listed[node] = (data,)
         return node
 
@@ -165,8 +166,6 @@ class RegexNodes:
 
     def words_of(self, node: int) -> tuple[bytes, ...]:
         """The words, or the first MOST_LISTED, of a node that was made of one or of several; of others none."""
-        if Node.FIRST_SINGLE <= node < Node.FIRST_SINGLE + 256:
-            return SINGLES[node - Node.FIRST_SINGLE]
         return self.listed.get(node, ())
 
     def concat(self, nodes: Sequence[int]) -> int:
@@ -176,8 +175,8 @@ class RegexNodes:
     def union(self, nodes: Sequence[int]) -> int:
         """What any of them matches."""
         found = self._run(Operation.UNION, data=np.array(nodes, np.int32))
-        if all(map(self.words_of, nodes)):
-            words = dict.fromkeys(word for node in nodes for word in self.words_of(node))
+        if all(map(self.listed.get, nodes)):
+            words = dict.fromkeys(word for node in nodes for word in self.listed[node])
             self.listed[found] = tuple(words)[:MOST_LISTED]
         return found
 

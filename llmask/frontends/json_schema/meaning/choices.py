@@ -60,7 +60,7 @@ def settle(context: Context, conjunction: Conjunction) -> Conjunction:
             conjunction = conjunction.copy()
             del conjunction.choices[index]
             continue
-        left = [member for member in choice.schemas if not exclude_each_other(marks, marks_of(context, *member))]
+        left = [one for one in choice.schemas if not exclude_each_other(context, marks, marks_of(context, *one))]
         if len(left) > 1:
             if len(left) < len(choice.schemas):
                 conjunction = conjunction.copy()

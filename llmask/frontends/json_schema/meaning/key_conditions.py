@@ -426,7 +426,7 @@ class _Reader:
 
     def _exclude(self, one: SchemaAt, other: SchemaAt) -> bool:
         self.context.count_work()
-        return exclude_each_other(marks_of(self.context, *one), marks_of(self.context, *other))
+        return exclude_each_other(self.context, marks_of(self.context, *one), marks_of(self.context, *other))
 
     def _objects(self, schemas: list[SchemaAt], speaking: dict[Hashable, SchemaAt]) -> _Objects | None:
         """Objects by the schemas of a key; None where these are no conditions on members."""

@@ -15,7 +15,7 @@ made once each, and the pairs found.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from llmask.work import spend
@@ -40,8 +40,8 @@ class Marks(NamedTuple):
     under     for a key, keys of the only values there may be under it
     barred    for a key, keys of values that are not under it
     high      how many keys an object may have at most, or None
-    holding   for a key, what its value fulfils (`same_schema`)
-    failing   for a key, what its value does not fulfil
+    failing   for a key, what its value does not fulfil (`same_schema`)
+    parts     that it was seen in: what the value of a key fulfils is looked for where another one fails it
     """
 
     types: frozenset[str]
@@ -52,11 +52,11 @@ class Marks(NamedTuple):
     under: dict[str, frozenset[Any]]
     barred: dict[str, frozenset[Any]]
     high: int | None
-    holding: frozenset[tuple[str, Hashable]]
     failing: frozenset[tuple[str, Hashable]]
+    parts: list[Part]
 
 
-NO_VALUE = Marks(frozenset(), frozenset(), frozenset(), None, frozenset(), {}, {}, None, frozenset(), frozenset())
+NO_VALUE = Marks(frozenset(), frozenset(), frozenset(), None, frozenset(), {}, {}, None, frozenset(), [])
 
 
 def marks_of(context: Context, schema: Any, path: Any) -> Marks:
@@ -85,7 +85,6 @@ def marks_of_parts(context: Context, parts: list[Part]) -> Marks:
     under: dict[str, frozenset[Any]] = {}
     barred: dict[str, frozenset[Any]] = {}
     high: int | None = None
-    holding: set[tuple[str, Hashable]] = set()
     failing: set[tuple[str, Hashable]] = set()
     for part, at, shape in parts:
         if not shape.has_object:
@@ -104,19 +103,16 @@ def marks_of_parts(context: Context, parts: list[Part]) -> Marks:
             at_name = (at, "properties", name)
             if len(member) == 1 and NOT in member:
                 failing.add((name, same_schema(context, *member[NOT])))
-            else:
-                holding.add((name, same_schema(context, member, at_name)))
             found, refused = listed_under(context, member, at_name)
             if found is not None:
                 under[name] = found & under.get(name, found)
             if refused:
                 barred[name] = refused | barred.get(name, refused)
     for name, values_under in under.items():
-        if name in barred:
-            under[name] = values_under = values_under - barred[name]
-        if not values_under:
+        under[name] = values_under - barred.get(name, frozenset())
+        if not under[name]:
             forbidden.add(name)
-    forbidden.update(name for name, _ in holding & failing)
+    forbidden.update(_contradicted(context, parts, failing))
     if required.keys() & forbidden or (allowed is not None and not required.keys() <= allowed):
         types -= {"object"}
     return Marks(
@@ -128,9 +124,20 @@ def marks_of_parts(context: Context, parts: list[Part]) -> Marks:
         under,
         barred,
         high,
-        frozenset(holding),
         frozenset(failing),
+        parts,
     )
+
+
+def _contradicted(context: Context, parts: list[Part], failing: Collection[tuple[str, Hashable]]) -> list[str]:
+    """Keys whose values fulfil by some parts what they do not fulfil."""
+    return [
+        name
+        for name, refused in failing
+        for part, at, _ in parts
+        if type(member := part.get("properties", {}).get(name)) is dict
+        and same_schema(context, member, (at, "properties", name)) == refused
+    ]
 
 
 def listed_under(context: Context, member: dict[Any, Any], at: Path) -> tuple[frozenset[Any] | None, frozenset[Any]]:
@@ -158,20 +165,20 @@ def _common_values(context: Context, parts: list[Part]) -> frozenset[Any] | None
     return found
 
 
-def exclude_each_other(one: Marks, other: Marks) -> bool:
+def exclude_each_other(context: Context, one: Marks, other: Marks) -> bool:
     """Whether two alternatives share no value, as far as their marks tell."""
     if one.values is not None and other.values is not None and not one.values & other.values:
         return True
     shared = one.types & other.types
-    return not shared or (shared == {"object"} and _objects_differ(one, other))
+    return not shared or (shared == {"object"} and _objects_differ(context, one, other))
 
 
-def _objects_differ(one: Marks, other: Marks) -> bool:
+def _objects_differ(context: Context, one: Marks, other: Marks) -> bool:
     if one.required & other.forbidden or other.required & one.forbidden:
         return True
-    if one.holding & other.failing or other.holding & one.failing:
-        wrong = (one.holding & other.failing) | (other.holding & one.failing)
-        if any(name in one.required or name in other.required for name, _ in wrong):
+    if one.failing or other.failing:
+        wrong = _contradicted(context, one.parts, other.failing) + _contradicted(context, other.parts, one.failing)
+        if any(name in one.required or name in other.required for name in wrong):
             return True
     if one.high is not None or other.high is not None:
         highs = [high for high in (one.high, other.high) if high is not None]
@@ -210,7 +217,7 @@ def pairs_left(context: Context, schemas: list[SchemaAt], parts: Sequence[Part] 
     for at, one in enumerate(marks):
         for other in index.beyond(at):
             context.count_work()
-            if not exclude_each_other(one, marks[other]):
+            if not exclude_each_other(context, one, marks[other]):
                 yield at, other
 
 

@@ -178,7 +178,8 @@ def _patterns(context: Context, part: Part) -> list[tuple[int, SchemaAt]]:
         alike: dict[Hashable, tuple[list[str], SchemaAt]] = {}  # patterns with the same schema are one
         for pattern, member in schema.get("patternProperties", {}).items():
             at = (path, "patternProperties", pattern)
-            patterns, _ = alike.setdefault(same_schema(context, member, at), ([], (member, at)))
+            same = same_schema(context, member, at) if len(schema["patternProperties"]) > 1 else None
+            patterns, _ = alike.setdefault(same, ([], (member, at)))
             patterns.append(pattern)
         found = [
             (pattern_string(context, tuple(patterns) if patterns[1:] else patterns[0], path, "patternProperties"), at)
