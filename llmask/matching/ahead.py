@@ -25,7 +25,7 @@ from ..forks import OfProcess
 from ..kernels.tables.kinds import MaskKind
 from ..kernels.tables.operations import Operation
 from ..store.generation import Generation
-from .mask_numbers import reader
+from .mask_numbers import field_reader
 from .sequence import Sequence
 
 MOST_WAITING = 4096  # masks; whoever asks for more does without
@@ -64,7 +64,7 @@ class _Reader:
 
 
 _reader = OfProcess(_Reader, lambda reader: reader.thread.is_alive())
-_mask_kind = reader("configurations", "mask_kind")
+_mask_kind = field_reader("configurations", "mask_kind")
 
 
 def read_ahead(sequence: Sequence) -> bool:

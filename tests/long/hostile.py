@@ -82,7 +82,7 @@ def make_handler(subject: Subject, walker: Walker) -> Callable[[str], Any]:
         try:
             kind, message = _tried(subject, walker, schema)
         except _Spent:
-            pass
+            pass  # it is a timeout, as it was taken to be
         except MemoryError:
             kind, message = "memory", f"more than {EXTRA_BYTES >> 20} MiB of address space"
         except Exception as error:

@@ -134,8 +134,9 @@ def _contradicted(context: Context, parts: list[Part], failing: Collection[tuple
     return [
         name
         for name, refused in failing
-        for part, at, _ in parts
-        if type(member := part.get("properties", {}).get(name)) is dict
+        for part, at, shape in parts
+        if shape.has_object
+        and type(member := part.get("properties", {}).get(name)) is dict
         and same_schema(context, member, (at, "properties", name)) == refused
     ]
 
