@@ -41,7 +41,7 @@ class Marks(NamedTuple):
     barred    for a key, keys of values that are not under it
     high      how many keys an object may have at most, or None
     failing   for a key, what its value does not fulfil (`same_schema`)
-    parts     that it was seen in: what the value of a key fulfils is looked for where another one fails it
+    parts     about objects: what the value of a key fulfils is looked for there where another one fails it
     """
 
     types: frozenset[str]
@@ -86,9 +86,8 @@ def marks_of_parts(context: Context, parts: list[Part]) -> Marks:
     barred: dict[str, frozenset[Any]] = {}
     high: int | None = None
     failing: set[tuple[str, Hashable]] = set()
-    for part, at, shape in parts:
-        if not shape.has_object:
-            continue
+    subjects = [part for part in parts if part[2].has_object]
+    for part, at, _ in subjects:
         properties = part.get("properties", {})
         spend(len(properties) // 8)
         if "maxProperties" in part:
@@ -112,7 +111,7 @@ def marks_of_parts(context: Context, parts: list[Part]) -> Marks:
         under[name] = values_under - barred.get(name, frozenset())
         if not under[name]:
             forbidden.add(name)
-    forbidden.update(_contradicted(context, parts, failing))
+    forbidden.update(_contradicted(context, subjects, failing))
     if required.keys() & forbidden or (allowed is not None and not required.keys() <= allowed):
         types -= {"object"}
     return Marks(
@@ -125,7 +124,7 @@ def marks_of_parts(context: Context, parts: list[Part]) -> Marks:
         barred,
         high,
         frozenset(failing),
-        parts,
+        subjects,
     )
 
 
@@ -134,9 +133,8 @@ def _contradicted(context: Context, parts: list[Part], failing: Collection[tuple
     return [
         name
         for name, refused in failing
-        for part, at, shape in parts
-        if shape.has_object
-        and type(member := part.get("properties", {}).get(name)) is dict
+        for part, at, _ in parts
+        if type(member := part.get("properties", {}).get(name)) is dict
         and same_schema(context, member, (at, "properties", name)) == refused
     ]
 
